@@ -21,8 +21,7 @@ from petstore.dashboard import (
 from petstore.models.grants import FULL, WRITE
 from petstore.settings import Settings
 
-# The menu, in its order, by the role that it takes: the shelter's day, and what its
-# owner looks after.
+# The menu, in its order, by the role that a page takes.
 MENU = {
     WRITE: {
         "Home": home,

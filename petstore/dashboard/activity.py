@@ -1,4 +1,4 @@
-"""/dashboard/activity: what happened in the project, and who has caused it."""
+"""/dashboard/activity: who did what in the project."""
 
 from functools import partial
 

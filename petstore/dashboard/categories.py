@@ -1,4 +1,4 @@
-"""/dashboard/categories: those of the project's animals: added, named, deleted."""
+"""/dashboard/categories: list, add, rename and delete categories."""
 
 from functools import partial
 
@@ -31,7 +31,7 @@ bp = PageBlueprint(
 
 @bp.get("")
 def categories(form: Form = EMPTY, category_id: int | None = None) -> str:
-    """List categories by id; the form is that of one of them, or adds another."""
+    """List categories by id; the form renames the category, or adds one without it."""
     project_id = current_project().id
     page = read_list(INDEX, DashboardQuery(), partial(Category.listed, project_id))
     ids = {row.id for row in page.rows}

@@ -1,4 +1,4 @@
-"""/dashboard/settings/domains: the project's own hosts, from DNS to certificate."""
+"""/dashboard/settings/domains: the project's domains, from DNS to certificate."""
 
 from flask import abort, current_app, render_template, url_for
 from flask.typing import ResponseReturnValue
@@ -16,7 +16,7 @@ bp = PageBlueprint("domains", __name__, "/settings/domains", takes=FULL)
 bp.add_app_template_filter(readable)
 
 INDEX = "domains.domains"
-# What a check of DNS has found out, and which kind of message says so.
+# What a page says after a check of DNS, by its result, and the kind of the message.
 RESULTS = {
     True: ("DNS is right: {} is yours.", "good"),
     False: ("DNS does not point here. See below why.", "bad"),
@@ -70,7 +70,7 @@ def choose_domain(domain_id: int) -> ResponseReturnValue:
 
 @bp.post("/<id:domain_id>/remove")
 def remove_domain(domain_id: int) -> ResponseReturnValue:
-    """Stop serving a domain at once, which takes a key again."""
+    """Stop serving a domain at once; the form needs a full key again."""
     found = Domain.find(current_project(), domain_id)
     if not is_confirmed():
         return domain(domain_id, NOT_CONFIRMED), 403

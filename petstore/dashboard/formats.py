@@ -7,7 +7,7 @@ from flask import Flask
 from petstore import clock
 from petstore.clock import MS_PER_DAY, MS_PER_SECOND, rfc3339
 
-# What people read in place of a status, with the API's own word where it is another.
+# The words for people in place of a status, with the API's word in brackets.
 STATUS_WORDS = {
     "pending": "Reserved (pending)",
     "sold": "Adopted (sold)",
@@ -22,7 +22,7 @@ def init_app(app: Flask) -> None:
 
 
 def number(value: int) -> str:
-    """Format as 1,234,567."""
+    """Format a number as 1,234,567."""
     return f"{value:,}"
 
 
@@ -44,7 +44,7 @@ def day(day: int) -> str:
 
 
 def duration(seconds: int) -> str:
-    """Format as 4 h 12 min, in the two largest units."""
+    """Format seconds in their two largest units, as 4 h 12 min."""
     hours, rest = divmod(seconds, 3600)
     minutes, seconds = divmod(rest, 60)
     parts = ((hours, "h"), (minutes, "min"), (seconds, "s"))

@@ -1,7 +1,7 @@
-"""Forms: sent by this origin alone, loaded by a schema, shown again as they were typed.
+"""Forms: only this origin may send them, and a refused one is shown as it was typed.
 
-A form that was refused, or whose session had ended, is a draft in the cookie until its
-page opens next. Whoever signs in to another project does not see it.
+If a form is refused, or its session has ended, a draft of it is in the cookie until its
+page opens next. Signing in to another project deletes the draft.
 """
 
 import functools
@@ -38,16 +38,18 @@ from petstore.web.application import current_request
 
 KEY = "key"  # the field of a form for a key, which is secret
 IDEMPOTENCY_KEY = "idempotency_key"  # a hidden field, new each time a form is shown
-# Nobody sees these again. Password managers fill in `username`.
+# The page does not show these again. Password managers fill in `username`.
 UNSEEN = (KEY, IDEMPOTENCY_KEY, "username")
-PROJECT = "project"  # the member of the cookie: who signed in last
+PROJECT = "project"  # the member of the cookie: the project that signed in last
 DRAFT = "draft"  # the member of the cookie: a form, with its action
 MAX_DRAFT_BYTES = 2500  # a cookie may have 4 KB, in base64
 MAX_MESSAGE_LENGTH = 300  # a message is in the cookie, too
 SEE_OTHER = 303
-# Going back to a page with the errors of a form shows it again.
+# A browser that goes back to a page with the errors of a form shows that page again.
 MAY_BE_SHOWN_AGAIN = {"Cache-Control": "private, no-cache"}
-FORMS = "forms"  # in place of a path, which may hold what no database stores
+FORMS = (
+    "forms"  # instead of the path, which may have characters that no database stores
+)
 
 View = Callable[..., ResponseReturnValue]
 
@@ -59,13 +61,13 @@ class Form:
 
     @classmethod
     def of_request(cls) -> "Form":
-        """Return the fields in the request that people may see again."""
+        """Return the fields of the request that a page may show again."""
         fields = request.form.to_dict()
         return cls({name: fields[name] for name in fields if name not in UNSEEN})
 
     @classmethod
     def showing(cls, values: dict[str, str]) -> "Form":
-        """Return a form with what there is, which tells what somebody changes."""
+        """Return a form that also sends the shown values, to tell what was changed."""
         shown = {f"{SHOWN}{name}": text for name, text in values.items()}
         return cls(values | shown)
 
@@ -80,7 +82,7 @@ EMPTY = Form()
 
 
 def refuse_other_origins() -> None:
-    """Raise 400 for a form that a page of another origin sends, a sibling's too."""
+    """Raise 400 for a form that a page of another origin sends, even of a sibling."""
     if request.method == "POST" and not _is_of_this_origin():
         raise InvalidRequest(
             "It was sent by a page of another site. Open the page here and try again."
@@ -88,7 +90,7 @@ def refuse_other_origins() -> None:
 
 
 def _is_of_this_origin() -> bool:
-    # Browsers send it over TLS, and to their own machine, alone.
+    # Browsers send this header only over TLS and to their own machine.
     if (site := request.headers.get("Sec-Fetch-Site")) is not None:
         return site in ("same-origin", "none")
     origin, host = request.headers.get("Origin"), request.headers.get("Host")
@@ -111,7 +113,7 @@ def filled_in(form: Form, *actions: str) -> Form:
 
 
 def sent_again() -> dict[str, str]:
-    """Return the fields of a form that is refused for a moment, to be sent again."""
+    """Return the fields of a form that people may send again after a 429 or 503."""
     if request.method != "POST" or not _is_of_this_origin():
         return {}
     try:
@@ -162,7 +164,7 @@ def loads_form(
 
 
 class Outcome(NamedTuple):
-    """What was done: where it leads to, and the message there, or a page of its own."""
+    """What a form did: a message and the page that shows it, or a page of its own."""
 
     endpoint: str
     message: str
@@ -174,11 +176,10 @@ class Outcome(NamedTuple):
 
 
 def idempotent(view: Callable[..., Outcome]) -> View:
-    """Do what a form is for once, however often the same form is sent.
+    """Run the view once, however often a browser sends the same form.
 
-    A browser without a script sends it again at a double click. An error undoes what
-    was done, so that it can be tried again. Whoever goes back and fills in something
-    else sends another form.
+    A browser without a script sends it twice at a double click. After an error, the
+    form may be sent again. A form with the same key but other arguments is another one.
     """
 
     @functools.wraps(view)
@@ -201,7 +202,7 @@ def idempotent(view: Callable[..., Outcome]) -> View:
 
 
 def _note(outcome: Outcome) -> None:
-    """Add what was done to animals, orders or categories to the project's activity."""
+    """Add the message to the project's activity, if the form counts as a request."""
     bp: Any = current_app.blueprints[request.blueprints[0]]
     if bp.counts_forms:
         note(current_request().state.required_caller.slug, outcome.message)
@@ -215,6 +216,6 @@ def go_to(
 
 def go_to_url(url: str, message: str = "", kind: str = "good") -> Response:
     if message:
-        get_flashed_messages()  # drops those that no page has shown
+        get_flashed_messages()  # this drops messages that no page has shown
         flash(message[:MAX_MESSAGE_LENGTH], kind)
     return redirect(url, SEE_OTHER)

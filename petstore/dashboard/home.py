@@ -1,4 +1,4 @@
-"""/dashboard: the shelter now: what somebody at the desk looks for first."""
+"""/dashboard: the home page, with open reservations and the newest animals."""
 
 from flask import current_app, render_template
 

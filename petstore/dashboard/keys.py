@@ -1,4 +1,4 @@
-"""/dashboard/keys: the project's keys, issued, changed, rotated and revoked."""
+"""/dashboard/keys: list, issue, change, rotate and revoke keys."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ ISSUED_BEFORE = (
 )
 
 
-# Nobody who has another key of the project can close the way to revoking it.
+# With the reserve, a key that uses up the limits can still be revoked by another one.
 bp = PageBlueprint("keys", __name__, "/keys", takes=FULL, has_reserve=True)
 
 
@@ -46,7 +46,7 @@ def keys(form: Form = EMPTY) -> str:
     quota, kind = current_project().quota, parameters["kind"]
     form = filled_in(form, url_for(INDEX))
     if kind == "page" and not form.values:
-        # Half of what the project has: pages leave the rest to others.
+        # Half of the project's limits, so that a web page leaves the rest to programs.
         names = ("per_minute", "per_day")
         form = Form({name: str(max(1, getattr(quota, name) // 2)) for name in names})
     return render_template(
@@ -109,7 +109,7 @@ def rotate_key(prefix: str, grace: int) -> Outcome:
 
 @bp.post("/<prefix>/revoke")
 def revoke_key(prefix: str) -> ResponseReturnValue:
-    """End a key on its very next request; the last full one takes a key again."""
+    """End a key on its next request; to end the last full key, enter it again."""
     found = Key.find(current_project().id, prefix)
     try:
         found.revoke(may_be_last=False)

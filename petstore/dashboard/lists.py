@@ -1,4 +1,4 @@
-"""Lists of a project's rows: filtered, one page at a time, in both directions."""
+"""Lists of a project's rows: filters, and pages in both directions."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ from petstore.storage.lists import Listed, Part
 from petstore.web.application import current_request
 
 POSITIONS = ("after", "before", "last", "page", "whole")
-KEPT = ("limit", "sort", "topic")  # of the filters, those that leave out no row
+KEPT = ("limit", "sort", "topic")  # filters that leave out no row
 MAX_WHOLE = 1_000  # rows of a list that is printed
-ROWS_AT_A_TIME = 50  # of a page, which take some milliseconds
+ROWS_AT_A_TIME = 50  # of a page; they take some milliseconds
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Page:
         return self.listed.rows
 
     def each_row(self) -> Iterator[Any]:
-        """Yield the rows, so that other requests go on between parts of a long list."""
+        """Yield the rows, and let other requests run between parts of a long list."""
         for number, row in enumerate(self.rows, start=1):
             yield row
             if number % ROWS_AT_A_TIME == 0:
@@ -54,12 +54,12 @@ class Page:
 
     @property
     def kept(self) -> dict[str, str]:
-        """The filters that stay where somebody wants to see all rows."""
+        """The filters that stay in the link that shows all rows."""
         return {name: self.filters[name] for name in KEPT if name in self.filters}
 
     @property
     def number(self) -> int | None:
-        """Which page it is, as links count; None for an address without that."""
+        """The number of the page in its address; None if the address has none."""
         number = "1" if self.is_first else self.parameters.get("page")
         return int(number) if number else None
 
@@ -73,7 +73,7 @@ class Page:
 
     @property
     def is_whole(self) -> bool:
-        """Whether this is the whole list, to be printed, as far as it goes."""
+        """Whether this is the list to print, with as many rows as that may have."""
         return "whole" in self.parameters
 
     @property
@@ -90,9 +90,10 @@ class Page:
 
 
 def read_list(endpoint: str, query: StrictSchema, fetch: Callable[..., Listed]) -> Page:
-    """Return the page in the query string, of the list that `fetch` returns a part of.
+    """Return the page of a list that the query string asks for.
 
-    `fetch` takes the part, and a keyword argument for each filter.
+    `fetch` returns a part of the list. It takes the part, and a keyword argument for
+    each filter.
     """
     parameters, values = read_query(query)
     limit, _ = values.pop("limit"), values.pop("page")
@@ -109,7 +110,7 @@ def read_list(endpoint: str, query: StrictSchema, fetch: Callable[..., Listed]) 
 
 
 def read_query(schema: StrictSchema) -> tuple[dict[str, str], dict[str, Any]]:
-    """Return what the query has, as texts and as loaded; raises `InvalidRequest`."""
+    """Return the query as texts and as loaded values; raises `InvalidRequest`."""
     sent = current_request().parameters
     parameters = {name: text for name, text in sent if text.strip()}
     try:

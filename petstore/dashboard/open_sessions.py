@@ -1,4 +1,4 @@
-"""/dashboard/sessions: who has signed in to the project, and how to end that."""
+"""/dashboard/sessions: list and end the open sessions of the project."""
 
 from flask import render_template, session
 from flask.typing import ResponseReturnValue
@@ -12,7 +12,7 @@ from petstore.web.application import current_request
 
 INDEX = "open_sessions.open_sessions"
 
-# Nobody who has another key of the project can close the way to ending its sessions.
+# With the reserve, the sessions of a key that uses up the limits can still be ended.
 bp = PageBlueprint("open_sessions", __name__, "/sessions", takes=FULL, has_reserve=True)
 
 

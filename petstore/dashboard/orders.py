@@ -1,4 +1,4 @@
-"""/dashboard/orders: the project's orders: completed, cancelled, corrected, deleted."""
+"""/dashboard/orders: list, complete, cancel, correct and delete orders."""
 
 from functools import partial
 from typing import Any

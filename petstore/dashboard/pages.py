@@ -1,7 +1,6 @@
-"""What all pages share: who may open them, headers, and how failures are shown."""
+"""What all pages share: who may open them, their headers, and pages for failures."""
 
 from collections.abc import Mapping
-from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
 
@@ -14,6 +13,7 @@ from petstore.dashboard import formats, forms, sessions
 from petstore.errors import ErrorResponse
 from petstore.models import RuleError
 from petstore.settings import Settings
+from petstore.storage import db
 from petstore.storage.lists import MAX_COUNTED
 from petstore.web.application import (
     FOR_PAGES,
@@ -55,10 +55,10 @@ def init_app(app: Flask, settings: Settings) -> None:
 class PageBlueprint(Blueprint):
     """A blueprint for pages at a path below /dashboard.
 
-    Its views run for people who are signed in (`current_project`) with a key of the
-    role that it takes, or for everybody if that is None. Pages with a reserve open, for
-    each key, after the project has opened too many. Forms that do what the API does,
-    too, have a quota of their own.
+    If it takes a role, its views run only for people who are signed in with a key of
+    that role (`current_project`). After the project has opened too many pages, those
+    with a reserve still open some times for each key. With `counts_forms`, its forms
+    count as requests.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ def _add_headers(response: Response) -> Response:
 
 
 def _show_refusal(error: RuleError) -> ResponseReturnValue:
-    """Show why a rule refuses a form on its page, and the form as it was typed."""
+    """Show on the page of a form why a rule refuses it, and what was typed."""
     if request.method != "POST" or not forms.is_refusal(error):
         return answer_rule_error(error)
     forms.save_draft(request.path, forms.Form.of_request().values)
@@ -122,7 +122,12 @@ def _failure_page(
 
 
 def _show_menu() -> None:
-    """Find out who is signed in: no hook of a page has run for an unknown path."""
+    """Find out who is signed in, since no hook of a page runs for an unknown path."""
     if current_request().state.caller is None:
-        with suppress(ErrorResponse, peewee.DatabaseError):
+        try:
             sessions.recognise()
+        except ErrorResponse:
+            pass
+        except peewee.DatabaseError as error:
+            if not db.is_outage(error):
+                raise

@@ -1,4 +1,4 @@
-"""/dashboard/animals: the project's animals: added, corrected, ordered, withdrawn."""
+"""/dashboard/animals: list, add, correct, order and remove animals."""
 
 from functools import partial
 from typing import Any
@@ -64,7 +64,7 @@ def animals(form: Form = EMPTY) -> str:
 @loads_form(AnimalForm(), form_page=animals)
 @idempotent
 def add_animal(category_id: int | str, **members: Any) -> Outcome:
-    """Add an animal; the form stays open for another one of the same category."""
+    """Add an animal; the form then opens again with the same category."""
     project_id = current_project().id
     number = Category.meant(project_id, category_id)
     pet = Pet.add(project_id, category_id=number, **members)
@@ -74,7 +74,7 @@ def add_animal(category_id: int | str, **members: Any) -> Outcome:
 
 @bp.get("/<id:pet_id>")
 def animal(pet_id: int, form: Form = EMPTY) -> str:
-    """Show one animal; the form is the one that corrects it or that orders it."""
+    """Show one animal; the form corrects or orders it."""
     project_id = current_project().id
     pet = Pet.find(project_id, pet_id)
     orders = Order.listed(project_id, Part(SHOWN_ORDERS), name=f"#{pet_id}")
@@ -132,7 +132,7 @@ def order_animal(pet_id: int, reference: str | None) -> Outcome:
 def category_labels(
     project_id: int, shown: set[int]
 ) -> tuple[dict[int, str], dict[int, str]]:
-    """Return the labels of the categories that forms offer, and of those and others."""
+    """Return the labels of the categories that forms offer, and with those shown."""
     first = Category.page(project_id, after=BEFORE_ALL, limit=OFFERED_CATEGORIES)
     offered = [category.id for category in first]
     labels = Category.labels(project_id, {*offered, *shown})

@@ -1,4 +1,4 @@
-"""/dashboard/requests: the project's failed requests, found by their ids."""
+"""/dashboard/requests: list the project's failed requests, or find one by its id."""
 
 from functools import partial
 

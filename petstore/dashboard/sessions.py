@@ -1,4 +1,4 @@
-"""Sessions of people: a signed cookie with a token that names a `Session`."""
+"""Sessions of people: a signed cookie has a token, which names a `Session`."""
 
 from contextlib import suppress
 
@@ -37,10 +37,10 @@ OVER = (
     "Your session is over. It ends when you sign out, after an hour without a "
     "request, after twelve hours, with its key, and when your project ends it."
 )
-LONG_LISTS = ("whole", "name", "sort")  # parameters of lists that take long
+LONG_LISTS = ("whole", "name", "sort")  # lists with these parameters take long
 TOO_MANY_PAGES = "Your project has opened too many pages"
 DEEPEST_PAGE = 6  # parts of the path of a page, with the empty one before it
-DEAR_PAGES = 10  # that an export, a printed list or a look at a file costs
+DEAR_PAGES = 10  # an export, a printed list or a look at a file counts as so many
 
 _long_views: set[View] = set()
 
@@ -55,25 +55,25 @@ def init_app(app: Flask, settings: Settings) -> None:
 
 
 class DashboardSessions(SecureCookieSessionInterface):
-    """Sessions under /dashboard, which files have none of."""
+    """The sessions of pages; requests for static files have none."""
 
     def open_session(self, app: Flask, request: Request) -> SecureCookieSession:
         if request.path.startswith(STATIC):
             return NO_SESSION
         try:
-            # All hosts share it, unless the settings have one.
+            # All hosts share this secret, unless the settings have one.
             app.secret_key = app.secret_key or Secret.shared("sessions")
         except peewee.DatabaseError as error:
-            # It cannot be answered before the hooks run.
+            # No response is possible before the hooks run.
             request.environ.setdefault(UNREADABLE, error)
             return SecureCookieSession()
         return self._read_cookie(app, request)
 
     def _read_cookie(self, app: Flask, request: Request) -> SecureCookieSession:
-        """Return what the cookie contains, however old it is.
+        """Return what the cookie contains, whatever its age.
 
-        The database judges when a session ends. Flask would compare the clocks of the
-        hosts, and lose the sessions of one that is a second ahead.
+        The database decides when a session ends. Flask would judge by the clock of this
+        host, and refuse a cookie that a host with a clock ahead has signed.
         """
         text = request.cookies.get(self.get_cookie_name(app), "")
         serializer = self.get_signing_serializer(app)
@@ -83,11 +83,11 @@ class DashboardSessions(SecureCookieSessionInterface):
         return SecureCookieSession()
 
     def get_cookie_name(self, app: Flask) -> str:
-        """Return the name, which over TLS lets no other host set the cookie."""
+        """Return the name; over TLS it is one that no other host can set."""
         return SECURE_COOKIE if current_request().is_secure else COOKIE
 
     def get_cookie_path(self, app: Flask) -> str:
-        """Return the path that browsers require for the name."""
+        """Return the path, which browsers require to be / for the name over TLS."""
         return "/" if current_request().is_secure else PAGES_PREFIX
 
     def get_cookie_secure(self, app: Flask) -> bool:
@@ -98,7 +98,7 @@ def start(caller: Caller) -> None:
     """Sign in the holder of a key, and end the browser's previous session."""
     end()
     if session.get(PROJECT) != caller.project_id:
-        session.clear()  # of what somebody has typed for another project
+        session.clear()  # it may have a draft for another project
     session[PROJECT] = caller.project_id
     session[TOKEN] = Session.begin(caller)
 
@@ -106,17 +106,20 @@ def start(caller: Caller) -> None:
 def end() -> None:
     """Sign out, for every copy of the cookie."""
     if TOKEN in session:
-        Session.end(session[TOKEN])  # where that fails, the cookie stays, to try again
+        Session.end(session[TOKEN])  # if this fails, the cookie stays for another try
         del session[TOKEN]
 
 
 def require(takes: str, *, has_reserve: bool = False) -> ResponseReturnValue | None:
-    """Do as `recognise` does, or redirect to the sign-in page; raises 403 by role."""
+    """Call `recognise`; redirect to the sign-in page if nobody is signed in.
+
+    Raises 403 if the role of the key does not suffice.
+    """
     if recognise(has_reserve=has_reserve):
         require_role(current_request().state.required_caller.role, takes)
         return None
-    # The row of the session is deleted in time: a copy of the cookie, which no limit
-    # counts, must not write.
+    # This does not delete the row of the session: no limit counts a request with an old
+    # cookie, so it must not write. Housekeeping deletes the row.
     message = OVER if session.pop(TOKEN, None) else ""
     save_draft(request.path, Form.of_request().values)
     return go_to("sign_in.sign_in", message, "note", next=wanted_page())
@@ -125,15 +128,12 @@ def require(takes: str, *, has_reserve: bool = False) -> ResponseReturnValue | N
 def recognise(*, has_reserve: bool = False) -> bool:
     """Find the caller and the project; return whether somebody is signed in.
 
-    Raises 503 if too many requests of the key are under way, or if something else that
-    takes long is computed for the project: the page has counted for nothing then.
-    Raises 429 if the project has opened too many pages and this is none for the reserve
-    of the key. The page that says so has the menu, which leads to the keys.
+    Raises 503, and counts nothing, if too many requests of the key run, or if another
+    long computation runs for the project. Raises 429 if the project has opened too many
+    pages, and the key has no reserve for this one. The page with the 429 has the menu,
+    which leads to the keys.
     """
-    is_long = _takes_long()
-    if TOKEN not in session:
-        return False
-    caller = Session.caller(session[TOKEN])
+    caller = Session.caller(session[TOKEN]) if TOKEN in session else None
     if caller is None:
         return False
     actor.set(caller.prefix)
@@ -141,7 +141,7 @@ def recognise(*, has_reserve: bool = False) -> bool:
     state.project = Project.get_by_id(caller.project_id)
     state.caller = caller
     take_turn_of(caller.key_id)
-    if is_long:
+    if _takes_long():
         compute_alone(caller.project_id)
     decision = limiter_of(current_app).count_page(caller, has_reserve=has_reserve)
     hint = "" if has_reserve else " (Keys still opens)"
@@ -150,7 +150,7 @@ def recognise(*, has_reserve: bool = False) -> bool:
 
 
 def takes_long(view: View) -> View:
-    """Mark a view that takes long: it is run once at a time for a project."""
+    """Mark a view that takes long: a project runs one of them at a time."""
     _long_views.add(view)
     return view
 
@@ -162,17 +162,17 @@ def _takes_long() -> bool:
 
 
 def count_dear_page() -> None:
-    """Count a page that costs as much as ten, of which one is counted; raises 429."""
+    """Count an expensive page as ten, of which one is counted already; raises 429."""
     caller = current_request().state.required_caller
     decision = limiter_of(current_app).count_page(caller, pages=DEAR_PAGES - 1)
     require_granted(decision, TOO_MANY_PAGES)
 
 
 def receive_long_form() -> None:
-    """Receive the form of a file, which may be long and arrive slowly.
+    """Receive the form with a file, which may be large and arrive slowly.
 
-    Raises 429 if the project has sent too many long ones, and 503 if something else
-    that takes long is computed for it.
+    Raises 429 if the project has sent too many large ones, and 503 if another long
+    computation runs for it.
     """
     request = current_request()
     most = timeouts.LIMITS.import_bytes + MAX_BODY_BYTES  # with the other fields
@@ -184,12 +184,12 @@ def receive_long_form() -> None:
     require_granted(decision, f"Your project has sent {most_files} today")
     request.max_body_bytes = most
     with waiting_for_client():
-        request.stream  # noqa: B018 (it is kept)
+        request.stream  # noqa: B018 (this reads the body)
     compute_alone(caller.project_id)
 
 
 def count_form() -> None:
-    """Count a form for the project and for its key; raises 429 over a limit."""
+    """Count a form for the project and the key; raises 429."""
     if request.method != "POST":
         return
     state, limiter = current_request().state, limiter_of(current_app)
@@ -211,7 +211,7 @@ def require_granted(decision: Decision, reason: str) -> None:
 
 
 def wanted_page() -> str | None:
-    """Return the URL of the page to come back to: the requested one, or its form's."""
+    """Return the URL to come back to: the requested page, or the page of the form."""
     path, urls = request.path, current_app.url_map.bind("")
     path = "/".join(path.split("/", DEEPEST_PAGE)[:DEEPEST_PAGE])
     while not urls.test(path, "GET"):

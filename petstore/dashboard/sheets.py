@@ -1,4 +1,4 @@
-"""/dashboard/animals.csv, orders.csv and animals/import: files for spreadsheets."""
+"""/dashboard/animals.csv, orders.csv and animals/import: CSV files."""
 
 import codecs
 from collections.abc import Iterator
@@ -106,7 +106,7 @@ def _refuse(fault: str) -> ResponseReturnValue:
 
 def _download(name: str, parts: Iterator[bytes]) -> Response:
     count_dear_page()
-    # The first rows are read before the response begins, so that an outage is shown.
+    # The first rows are read before the response begins, so that an outage is a 503.
     beginning = codecs.BOM_UTF8 + b"".join(islice(parts, 2))
     parts = _computed_alone(turns_of(current_app), current_project().id, parts)
     disposition = f'attachment; filename="{name}-{current_project().slug}.csv"'
@@ -117,7 +117,7 @@ def _download(name: str, parts: Iterator[bytes]) -> Response:
 def _computed_alone(
     turns: Turns, project_id: int, parts: Iterator[bytes]
 ) -> Iterator[bytes]:
-    """Yield the parts, of which one of a project is computed at a time."""
+    """Yield the parts; a project computes one part at a time."""
     part: bytes | None = b""
     while part is not None:
         yield part

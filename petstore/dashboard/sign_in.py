@@ -1,6 +1,6 @@
 """/dashboard/sign-in and /dashboard/sign-out, and keys that confirm what people do.
 
-A key is looked up before failures are counted, so that they never refuse a right one.
+A key is looked up before failures are counted, so the limit never refuses a right key.
 """
 
 import logging
@@ -22,11 +22,11 @@ from petstore.storage import db
 from petstore.web.application import PAGES_PREFIX, quoted_url
 from petstore.web.limits import limiter_of
 
-# A page of the dashboard: nothing that a browser takes for another host, and nothing
-# that ends a header.
+# The URL of a page of the dashboard, in which a browser sees no other host, and which
+# cannot end a header.
 PAGE = re.compile(rf"{PAGES_PREFIX}(/[!-\[\]-~]*)?(\?[!-\[\]-~]*)?")
 MAX_PAGE_LENGTH = 2000
-# People copy more than a key: a header, a setting, quotation marks, what nobody sees.
+# People paste more than a key, such as a header, a setting or quotation marks.
 PASTED_KEY = re.compile(r"(?<![0-9A-Za-z])pet_[0-9A-Za-z_]+")
 
 TAKES = WRITE
@@ -44,7 +44,7 @@ def sign_in(form: Form = EMPTY) -> str:
 
 @bp.post("/sign-in")
 def enter() -> ResponseReturnValue:
-    """Begin a session with a key that may write, however many sign-ins have failed."""
+    """Begin a session with a key that may write, even after many failed sign-ins."""
     caller = Caller.of(_entered_key())
     if caller is None:
         return _reject("invalid_api_key")
@@ -66,7 +66,7 @@ def sign_out() -> ResponseReturnValue:
 
 
 def is_confirmed() -> bool:
-    """Return whether the form has a full key; raises 429 for too many wrong ones."""
+    """Return whether the form has a full key; raises 429 after too many wrong ones."""
     key, project = _entered_key(), current_project()
     caller = Caller.of(key)
     if caller and caller.project_id == project.id and caller.may(FULL):
@@ -77,14 +77,14 @@ def is_confirmed() -> bool:
 
 
 def _entered_key() -> str:
-    """Return the key in what was pasted, such as a header, a setting or a quotation."""
+    """Return the key in the pasted text, such as a header or a setting."""
     pasted = request.form.get(KEY, "")
     keys = PASTED_KEY.findall(pasted)
     return str(keys[0]) if len(keys) == 1 else pasted.strip()
 
 
 def _next_page() -> str | None:
-    """Return the URL of the page to open after signing in, unless it is no page."""
+    """Return the URL of the page to open after the sign-in; None if it is no page."""
     url = quoted_url(request.values.get("next", ""))
     if len(url) > MAX_PAGE_LENGTH or not PAGE.fullmatch(url):
         return None
@@ -100,9 +100,9 @@ def _reject(code: str, text: str = "") -> ResponseReturnValue:
 
 
 def _count_failure(**facts: str) -> None:
-    """Count a key that was refused; raises 429 if its address sent too many."""
+    """Count a refused key; raises 429 if its address has sent too many."""
     failed = limiter_of(current_app).count_failed_sign_in(request.remote_addr)
     sessions.require_granted(failed, FAILED)
-    # Whoever reaches the limit is guessing keys.
+    # A client that reaches the limit is guessing keys.
     level = logging.INFO if failed.tightest.remaining else logging.WARNING
     emit("sign_in_failed", level, address=request.remote_addr, **facts)

@@ -1,4 +1,4 @@
-"""/dashboard/usage: the plan, the quota now, and requests of 30 days."""
+"""/dashboard/usage: the plan, what is left of the quota, and requests of 30 days."""
 
 from flask import current_app, render_template
 
@@ -11,7 +11,7 @@ from petstore.web.application import current_request
 from petstore.web.limits import limiter_of
 
 INDEX = "usage.usage"
-SCALE_ENDS = (10, 16, 20, 30, 40, 50, 60, 80)  # or a power of ten times one of them
+SCALE_ENDS = (10, 16, 20, 30, 40, 50, 60, 80)  # or these times a power of ten
 
 bp = PageBlueprint("usage", __name__, "/usage", takes=WRITE)
 
@@ -44,7 +44,7 @@ def scale_end(highest: int) -> int:
 
 
 def _offers() -> dict[str, Quota]:
-    """Return the quota of each plan, unless it is to be agreed upon."""
+    """Return the quota of each plan that has a fixed one, and that of the project."""
     quotas = {name: terms.quota for name, terms in PLANS.items() if terms.quota}
     caller = current_request().state.required_caller
     return quotas | {caller.plan: caller.quota}

@@ -2,18 +2,21 @@
 
 import re
 from itertools import product
+from unittest.mock import Mock
 from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from markupsafe import escape
+from peewee import ProgrammingError
 from werkzeug.routing import MapAdapter
 
 from petstore.dashboard.sessions import wanted_page
 from petstore.models.keys import Key
 from petstore.models.orders import Order
 from petstore.models.projects import Project
+from petstore.models.sessions import Session
 from petstore.storage.database import db
 from petstore.storage.engine import Busy
 from petstore.web.application import FORM
@@ -137,6 +140,15 @@ def test_unknown_path_gets_a_404_page(visitor: Browser):
 def test_unknown_path_counts_as_a_page(browser: Browser):
     assert all("Sign out" in browser.read("/dashboard/x") for _ in range(3))
     assert browser.get("/dashboard").status_code == 429
+
+
+def test_fault_of_the_database_is_not_hidden_by_a_404(
+    browser: Browser, monkeypatch: pytest.MonkeyPatch
+):
+    for error, status in ((Busy("It is locked."), 404), (ProgrammingError(), 500)):
+        fail = Mock(side_effect=error)
+        monkeypatch.setattr(Session, "caller", fail)
+        assert is_page(browser.get("/dashboard/x"), status)
 
 
 def test_other_paths_get_a_json_error(visitor: Browser, project: Project):
