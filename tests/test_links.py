@@ -45,9 +45,7 @@ def test_relative_links_point_to_existing_files_and_headings(page: Path):
 
 
 @pytest.mark.parametrize("page", PRINTED, ids=lambda page: page.name)
-def test_printed_paths_exist_and_no_tag_or_repository_is_needed(
-    page: Path,
-):
+def test_printed_paths_exist_and_no_tag_or_repository_is_needed(page: Path):
     printed = page.read_text()
     for path in PATH.findall(printed):
         assert path in MADE or [*ROOT.glob(path)], path

@@ -30,12 +30,7 @@ def test_refusal_is_one_line(flask: Callable, project: Project):
         (("data", "copy"), "Missing argument 'DATABASE_URL'."),
         *(
             ((*command, "--project", "x"), "There is no project 'x'.")
-            for command in (
-                ("activity",),
-                ("requests",),
-                ("usage",),
-                ("domains", "list"),
-            )
+            for command in (["activity"], ["requests"], ["usage"], ["domains", "list"])
         ),
     ):
         assert refusal(flask(*arguments)).startswith(message)

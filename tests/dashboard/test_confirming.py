@@ -56,11 +56,7 @@ def test_form_asks_for_a_full_key_of_the_project_and_does_nothing_before(
 
 
 def test_wrong_keys_are_counted_as_failed_sign_ins_and_refuse_no_right_one(
-    browser: Browser,
-    form: Form,
-    key: str,
-    project: Project,
-    capfd: pytest.CaptureFixture[str],
+    browser: Browser, form: Form, key: str, capfd: pytest.CaptureFixture
 ):
     path, _ = form
     wrong = [new_key() for _ in range(FAILURES_A_MINUTE)]
@@ -69,7 +65,7 @@ def test_wrong_keys_are_counted_as_failed_sign_ins_and_refuse_no_right_one(
     log = capfd.readouterr().out
     failed = [line for line in log.splitlines() if "sign_in_failed" in line]
     assert len(failed) == FAILURES_A_MINUTE
-    assert f'"project":"{project.slug}"' in failed[0]
+    assert '"project":"shelter"' in failed[0]
     assert wrong[0] not in log
     assert browser.sign_in(new_key()).status_code == 429
     assert browser.submit(path, key=new_key()).status_code == 429

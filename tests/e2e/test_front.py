@@ -16,14 +16,8 @@ from tests.harness.servers import free_port
 from tests.harness.services import issue_key
 
 CLOSED = [
-    "/metrics",
-    "/METRICS",
-    "/%6detrics",
-    "//metrics",
-    "/v1/../metrics",
-    f"/internal/tls-allowed?domain={BASE}",
-    "/internal",
-    "/internal//tls-allowed",
+    *("/metrics", "/METRICS", "/%6detrics", "//metrics", "/v1/../metrics"),
+    *("/internal", "/internal//tls-allowed", f"/internal/tls-allowed?domain={BASE}"),
 ]
 
 

@@ -9,18 +9,19 @@ from tests.harness.generators import NAMES, commands_in_docs, names_read
 READERS = "tests/e2e/clients"
 COMPILE = "node_modules/.bin/tsc --strict --skipLibCheck --module nodenext"
 COMPILE += " --target es2022 --types node"
+
+
+def compiled(file: str) -> tuple[str, str]:
+    """Return the commands that compile and run a reader in TypeScript."""
+    return f"{COMPILE} {file}", f"node {file.removesuffix('ts')}js"
+
+
 # How the client of each generator is compiled and run.
 COMPILE_AND_READ = {
-    "openapi-typescript": (
-        f"{COMPILE} openapi_typescript.mts",
-        "node openapi_typescript.mjs",
-    ),
-    "@hey-api/openapi-ts, zod": (f"{COMPILE} hey_api_zod.ts", "node hey_api_zod.js"),
-    "@hey-api/openapi-ts, valibot": (
-        f"{COMPILE} hey_api_valibot.ts",
-        "node hey_api_valibot.js",
-    ),
-    "orval": (f"{COMPILE} orval.ts", "node orval.js"),
+    "openapi-typescript": compiled("openapi_typescript.mts"),
+    "@hey-api/openapi-ts, zod": compiled("hey_api_zod.ts"),
+    "@hey-api/openapi-ts, valibot": compiled("hey_api_valibot.ts"),
+    "orval": compiled("orval.ts"),
     "datamodel-code-generator": ("python datamodel.py",),
     "openapi-python-client": (
         "python -W error -m compileall -q petstore_client",

@@ -79,10 +79,7 @@ def test_hosts_share_the_time_and_the_one_that_answered_last_is_first(
 
 
 def test_addresses_of_a_name_share_the_time_and_its_look_up_is_bounded(
-    opened: Opened,
-    server: Postgres,
-    silent: Callable[..., int],
-    monkeypatch: pytest.MonkeyPatch,
+    opened: Opened, server: Postgres, silent: Callable, monkeypatch: pytest.MonkeyPatch
 ):
     silent(server.port, SILENT)
     found = [(*[None] * 4, (address, 0)) for address in (SILENT, "127.0.0.1")]

@@ -9,11 +9,8 @@ INVALID = (400, "invalid_request")
 NOT_FOUND = (404, "not_found")
 
 RATE_LIMIT_HEADERS = {
-    "X-RateLimit-Limit",
-    "X-RateLimit-Remaining",
-    "X-RateLimit-Reset",
-    "RateLimit",
-    "RateLimit-Policy",
+    *("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"),
+    *("RateLimit", "RateLimit-Policy"),
 }
 # What differs between two responses to the same request.
 PER_REQUEST = {"X-Request-ID", "X-RateLimit-Remaining", "RateLimit"}

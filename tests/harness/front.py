@@ -49,10 +49,7 @@ class Front:
 
 @contextmanager
 def caddy(
-    directory: Path,
-    front: Front,
-    options: list[str],
-    environ: dict[str, str],
+    directory: Path, front: Front, options: list[str], environ: dict[str, str]
 ) -> Iterator[None]:
     """Run Caddy with deploy/Caddyfile, on the test's ports and with these options."""
     directory.mkdir(exist_ok=True)

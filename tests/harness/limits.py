@@ -2,11 +2,7 @@
 
 from petstore import clock
 from petstore.models.domains import MAX_DOMAINS, Domain
-from petstore.models.keys import (
-    MAX_ENDED_KEYS,
-    MAX_WORKING_KEYS,
-    Key,
-)
+from petstore.models.keys import MAX_ENDED_KEYS, MAX_WORKING_KEYS, Key
 from petstore.models.projects import Project
 from petstore.quotas.limiter import NEW_KEYS, Limiter
 

@@ -87,13 +87,9 @@ def start_postgresql(server: PostgresServer, options: str) -> None:
 
 def control_postgresql(server: PostgresServer, *arguments: str) -> None:
     """Run pg_ctl as the user that the server runs as, and wait until it is done."""
-    pgexec(
-        "pg_ctl",
-        ["-w", "-D", str(server.pgdata), *arguments],
-        bin_path=server.bin_path,
-        user=server.system_user,
-        timeout=POSTGRESQL_SECONDS,
-    )
+    command = ["-w", "-D", str(server.pgdata), *arguments]
+    place = {"bin_path": server.bin_path, "user": server.system_user}
+    pgexec("pg_ctl", command, timeout=POSTGRESQL_SECONDS, **place)
 
 
 def start(

@@ -53,16 +53,12 @@ class Ledger:
         """Return what the final rows of the service hold otherwise than was told."""
         pets, orders = client.all_of(PETS), client.all_of(ORDERS)
         statuses = {each["petId"]: each["status"] for each in orders}  # the last one's
-        return [
-            *self.surprises,
-            *_misfits(pets, "name", self.pets),
-            *_misfits(orders, "petId", self.orders),
-            *(
-                f"{pet} does not agree with its orders"
-                for pet in pets
-                if pet["status"] != PET_STATUS[statuses.get(pet["id"], "cancelled")]
-            ),
-        ]
+        faults = [*self.surprises, *_misfits(pets, "name", self.pets)]
+        faults += _misfits(orders, "petId", self.orders)
+        for pet in pets:
+            if pet["status"] != PET_STATUS[statuses.get(pet["id"], "cancelled")]:
+                faults.append(f"{pet} does not agree with its orders")
+        return faults
 
 
 def _misfits(rows: list[dict], subject: str, writes: list[Write]) -> Iterator[str]:
@@ -123,12 +119,7 @@ class Writer:
         return self._dice.choice(latest) if latest else None
 
     def _send(
-        self,
-        writes: list[Write],
-        write: Write,
-        path: str,
-        sent: dict,
-        allowed: set[int | str],
+        self, writes: list[Write], write: Write, path: str, sent: dict, allowed: set
     ) -> None:
         writes.append(write)
         if self._dice.random() < RETRIED:

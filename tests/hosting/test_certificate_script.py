@@ -53,12 +53,9 @@ def place(tmp_path: Path) -> Path:
 @pytest.fixture
 def run(place: Path) -> Callable[[], list[str]]:
     """Return a function that runs the script on what is there; its calls of certbot."""
-    environ = os.environ | {
-        "PATH": f"{place}:{os.environ['PATH']}",
-        "CERTBOT_LIVE": str(place / "live"),
-        "ACME_WEBROOT": str(place / "acme"),
-        "STATE_DIRECTORY": str(place / "state"),
-    }
+    environ = os.environ | {"PATH": f"{place}:{os.environ['PATH']}"}
+    environ |= {"CERTBOT_LIVE": f"{place}/live", "ACME_WEBROOT": f"{place}/acme"}
+    environ |= {"STATE_DIRECTORY": f"{place}/state"}
 
     def run(status: int = 0) -> list[str]:
         (place / "told").write_text("")

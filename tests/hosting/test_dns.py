@@ -169,9 +169,7 @@ def test_caa_records_that_forbid_the_certificate_are_told(apex_server: DnsServer
         assert (told in result.text) is is_told
 
 
-def test_closest_caa_records_count_and_none_without_an_answer(
-    nameserver: DnsServer,
-):
+def test_closest_caa_records_count_and_none_without_an_answer(nameserver: DnsServer):
     def fail_caa(answer: dns.message.Message, is_tcp: bool) -> None:
         if answer.question[0].rdtype == dns.rdatatype.CAA:
             fail(answer, is_tcp)

@@ -58,13 +58,8 @@ def test_other_paths_are_served(
 ):
     own(project, "old.example.org")
     paths = (
-        "/healthz",
-        "/readyz",
-        "/docs",
-        "/openapi.json",
-        "/metrics",
-        "/favicon.ico",
-        CERTIFICATE,
+        *("/healthz", "/readyz", "/metrics", CERTIFICATE),
+        *("/docs", "/openapi.json", "/favicon.ico"),
     )
     hosts = {BASE: 200, NAME: 200, "old.example.org": 301, "example.org": 421}
     for host, found in hosts.items():

@@ -14,9 +14,7 @@ OPERATING = (ROOT / "docs" / "operating.md").read_text()
 METRIC = re.compile("petstore_[a-z_]+")
 
 
-def test_alerts_panels_and_docs_have_the_metrics_that_there_are(
-    client: FlaskClient,
-):
+def test_alerts_panels_and_docs_have_the_metrics_that_there_are(client: FlaskClient):
     client.get("/v1/pets/9")
     metrics = client.get("/metrics").text
     names = re.findall("^# TYPE ([a-z_]+)", metrics, re.MULTILINE)

@@ -60,9 +60,7 @@ def test_only_get_pet_is_deprecated_with_a_sunset(operations: dict):
     assert operations["getPet"]["x-sunset"] == "Thu, 05 Dec 2030 00:00:00 GMT"
 
 
-def test_every_post_and_patch_takes_an_idempotency_key(
-    operations: dict,
-):
+def test_every_post_and_patch_takes_an_idempotency_key(operations: dict):
     takes = {
         name: parameter
         for name, operation in operations.items()

@@ -278,11 +278,8 @@ def everything_is_served_again(stage: "Stage") -> Iterator[str]:
 
 @rule("What is counted for keys that have ended is deleted")
 def what_has_ended_leaves_no_row(stage: "Stage") -> Iterator[str]:
-    for table, file in (
-        ("api_key", ""),
-        ("counter", OF_COUNTERS),
-        ("strike", OF_COUNTERS),
-    ):
+    places = {"api_key": "", "counter": OF_COUNTERS, "strike": OF_COUNTERS}
+    for table, file in places.items():
         [(left,)] = rows(stage, f"SELECT count(*) FROM {table}", file=file)
         if left:
             yield f"{left} of {table}"

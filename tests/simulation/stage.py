@@ -146,15 +146,9 @@ class Stage:
         counts["replays"] = sum(each.is_replay for each in entries)
         counts["forms"] = sum(each.is_form for each in entries)
         counts["refusals by role"] = sum(each.status == 403 for each in entries)
-        return Outcome(
-            self.plan,
-            faults,
-            self.world.digest.hexdigest(),
-            self.world.now - 1000,
-            len(entries),
-            dict(counts),
-            self.world.notes,
-        )
+        seconds, digest = self.world.now - 1000, self.world.digest.hexdigest()
+        told = (digest, seconds, len(entries), dict(counts), self.world.notes)
+        return Outcome(self.plan, faults, *told)
 
     async def _direct(self) -> None:
         acts = [self.world.start(self._fail(fault)) for fault in self.plan.faults]
