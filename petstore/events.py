@@ -3,16 +3,14 @@
 Each is one call, for the log, for the metrics, and for the project that it concerns.
 """
 
-import json
 import logging
+from collections.abc import Callable
 from contextvars import ContextVar
 from functools import partial
 from typing import Any, NamedTuple
 
-from peewee import Query, Table
-
 from petstore import clock
-from petstore.storage import db, slot, statement
+from petstore.storage import db
 
 # What an operator has to act on; all other events are for information.
 LEVELS = {
@@ -27,7 +25,6 @@ LEVELS = {
 SETTINGS, SHELTER, SESSIONS = TOPICS = ("settings", "shelter", "sessions")
 KEPT = 500  # events of a project about a topic
 KEPT_MS = 90 * clock.MS_PER_DAY
-DELETED_AT_ONCE = 20
 # Who has caused an event, if it was no key of the project.
 OPERATOR, ITSELF = "operator", "service"
 
@@ -53,7 +50,7 @@ def emit_after_commit(name: str, /, *, by: str | None = None, **facts: Any) -> N
     """
     if kind := KINDS.get(name):
         shown = {fact: facts[fact] for fact in kind.facts if fact in facts}
-        _add(facts["project"], kind.topic, name, by or actor.get(), shown)
+        _record(facts["project"], kind.topic, name, by or actor.get(), shown)
     db.after_commit(partial(emit, name, **facts))
 
 
@@ -90,48 +87,24 @@ KINDS = {
 }
 
 
+Recorder = Callable[[str, str, str, str, dict[str, Any]], None]
+_recorders: list[Recorder] = []
+
+
+def recorder(record: Recorder) -> Recorder:
+    """Let the decorated function record what projects see: see `models/activity.py`."""
+    _recorders.append(record)
+    return record
+
+
 def note(slug: str, title: str) -> None:
     """Add what somebody has done on the dashboard to the activity of a project.
 
     It is about animals, orders or categories. The log has the request.
     """
-    _add(slug, SHELTER, title, actor.get(), {})
+    _record(slug, SHELTER, title, actor.get(), {})
 
 
-def _add(slug: str, topic: str, name: str, actor: str, facts: dict[str, Any]) -> None:
-    """Add an event to the project with that slug, and delete what is too much.
-
-    No lock is taken: transactions that end together may leave too many until the next
-    event.
-    """
-    values = {"name": name, "actor": actor, "facts": json.dumps(facts)}
-    for (project,) in _insert(slug=slug, topic=topic, **values):
-        _delete_surplus(project=project, topic=topic)
-
-
-_TEXTS = ("topic", "name", "actor", "facts")
-_project, _activity = Table("project"), Table("activity")
-
-
-@statement(db)
-def _insert() -> Query:
-    found = _project.select(_project.c.id, db.now_ms, *map(slot, _TEXTS))
-    columns = ("project_id", "at_ms", *_TEXTS)
-    return _activity.insert(
-        found.where(_project.c.slug == slot("slug")),
-        columns=[getattr(_activity.c, column) for column in columns],
-    ).returning(_activity.c.project_id)
-
-
-@statement(db)
-def _delete_surplus() -> Query:
-    about = (_activity.c.topic, slot("topic"))
-    equal = ((_activity.c.project_id, slot("project")), about)
-    keys = db.order_along_index(equal, (_activity.c.id,))
-    ids = _activity.select(_activity.c.id)
-    newest = ids.where(db.along_index(equal, _activity.c.id >= 0))
-    newest = newest.order_by(*(key.desc() for key in keys))
-    is_surplus = _activity.c.id <= newest.offset(KEPT).limit(1)
-    surplus = ids.where(db.along_index(equal, _activity.c.id >= 0, is_surplus))
-    few = db.skip_locked(surplus.order_by(*keys).limit(DELETED_AT_ONCE))
-    return _activity.delete().where(db.is_among([_activity.c.id], few))
+def _record(slug: str, topic: str, name: str, by: str, facts: dict[str, Any]) -> None:
+    for record in _recorders:
+        record(slug, topic, name, by, facts)

@@ -3,8 +3,9 @@
 from flask import Blueprint
 
 from petstore.api.contract import Contract, Result
-from petstore.models.categories import Category, CategoryInUse
+from petstore.models.categories import Category
 from petstore.models.grants import PUBLIC, WRITE
+from petstore.models.pets import CategoryInUse, remove_category
 from petstore.models.projects import ProjectFull
 from petstore.schemas.categories import CategoryChangeSchema, CategorySchema
 from petstore.schemas.paging import PageQuery
@@ -30,7 +31,7 @@ def get_category(project_id: int, category_id: int) -> Result:
 
     It exists as soon as an animal or a name refers to it.
     """
-    return Result(Category.get(project_id, category_id))
+    return Result(Category.get_own(project_id, category_id))
 
 
 @bp.put("/<id:category_id>")
@@ -57,5 +58,5 @@ def delete_category(project_id: int, category_id: int) -> Result:
 
     No animal may have it.
     """
-    Category.delete(project_id, category_id)
+    remove_category(project_id, category_id)
     return Result(None)

@@ -79,5 +79,5 @@ def update_order(project_id: int, order_id: int, **changes: str | None) -> Resul
 @Contract(takes=WRITE, rule_errors=(OrderOpen,))
 def delete_order(project_id: int, order_id: int) -> Result:
     """Delete a closed order."""
-    Order.delete(project_id, order_id)
+    Order.remove(project_id, order_id)
     return Result(None)

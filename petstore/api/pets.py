@@ -7,6 +7,7 @@ from flask import Blueprint
 from petstore import clock
 from petstore.api.contract import Contract, Deprecation, Result
 from petstore.models.grants import PUBLIC, WRITE
+from petstore.models.orders import correct_pet, withdraw_pet
 from petstore.models.pets import Pet, PetNotAvailable
 from petstore.models.projects import ProjectFull
 from petstore.schemas.pets import NewPetSchema, PetChangeSchema, PetQuery, PetSchema
@@ -81,7 +82,7 @@ def update_pet(project_id: int, pet_id: int, **changes: Any) -> Result:
     What is left out stays. An animal with an open order has its status from that
     order; any other one may get another status, as when it is returned.
     """
-    return Result(Pet.correct(project_id, pet_id, **changes))
+    return Result(correct_pet(project_id, pet_id, **changes))
 
 
 @bp.delete("/<id:pet_id>")
@@ -92,7 +93,7 @@ def delete_pet(project_id: int, pet_id: int) -> Result:
     It must have no open order. Its orders stay, and keep its id, which no other animal
     gets.
     """
-    Pet.withdraw(project_id, pet_id)
+    withdraw_pet(project_id, pet_id)
     return Result(None)
 
 

@@ -23,8 +23,8 @@ from petstore.models.projects import SLUG, Plan, Project
 from petstore.models.requests import (
     FAILURES_KEPT,
     SHOWN_DAYS,
+    FailedRequest,
     history,
-    listed_failures,
 )
 from petstore.schemas.fields import name_error
 from petstore.storage.lists import Part
@@ -210,7 +210,9 @@ def activity(slug: str | None) -> Iterator[Row]:
 def requests(slug: str | None) -> Iterator[Row]:
     """Print the failed requests of each project in the last 24 hours, newest first."""
     for project in _shown(slug):
-        for _, at_ms, *what, _ in listed_failures(project.id, Part(FAILURES_KEPT)).rows:
+        for _, at_ms, *what in FailedRequest.listed(
+            project.id, Part(FAILURES_KEPT)
+        ).rows:
             yield project.slug, format_instant(at_ms), *what
 
 

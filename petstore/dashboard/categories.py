@@ -17,7 +17,7 @@ from petstore.dashboard.pages import PageBlueprint
 from petstore.dashboard.sessions import current_project
 from petstore.models.categories import Category
 from petstore.models.grants import WRITE
-from petstore.models.pets import MOST_OF_CATEGORY, Pet
+from petstore.models.pets import MOST_OF_CATEGORY, Pet, remove_category
 from petstore.schemas.categories import CategoryChangeForm, CategoryForm
 from petstore.schemas.paging import DashboardQuery
 
@@ -59,8 +59,8 @@ def categories(form: Form = EMPTY, category_id: int | None = None) -> str:
 @idempotent
 def add_category(name: str) -> Outcome:
     parameters, _ = read_query(DashboardQuery())
-    category = Category.add(current_project().id, name)
-    said = f"Added the category {name} (no. {category.id})."
+    category_id = Category.add(current_project().id, name)
+    said = f"Added the category {name} (no. {category_id})."
     return Outcome(INDEX, said, parameters)
 
 
@@ -78,5 +78,5 @@ def rename_category(category_id: int, **changes: str | None) -> Outcome:
 @idempotent
 def delete_category(category_id: int) -> Outcome:
     parameters, _ = read_query(DashboardQuery())
-    Category.delete(current_project().id, category_id)
+    remove_category(current_project().id, category_id)
     return Outcome(INDEX, f"Deleted category {category_id}.", parameters)

@@ -67,7 +67,7 @@ def change_order(order_id: int, **changes: Any) -> Outcome:
 @bp.post("/<id:order_id>/delete")
 @idempotent
 def delete_order(order_id: int) -> Outcome:
-    Order.delete(current_project().id, order_id)
+    Order.remove(current_project().id, order_id)
     return Outcome(INDEX, f"Deleted order {order_id}.")
 
 

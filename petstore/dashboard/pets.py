@@ -21,7 +21,7 @@ from petstore.dashboard.sessions import current_project
 from petstore.models.categories import Category
 from petstore.models.grants import WRITE
 from petstore.models.keys import Key
-from petstore.models.orders import Order
+from petstore.models.orders import Order, correct_pet, withdraw_pet
 from petstore.models.pets import STATUSES, Pet
 from petstore.schemas import text_of
 from petstore.schemas.orders import OrderForm
@@ -106,7 +106,7 @@ def correct_animal(pet_id: int, **changes: Any) -> Outcome:
     if "category_id" in changes:
         changes["category_id"] = Category.meant(project_id, changes["category_id"])
     if changes:
-        pet = Pet.correct(project_id, pet_id, **changes)
+        pet = correct_pet(project_id, pet_id, **changes)
     said = f"Saved {pet.name}. Its status is: {status(pet.status)}."
     return Outcome(ANIMAL, said, {"pet_id": pet_id})
 
@@ -115,7 +115,7 @@ def correct_animal(pet_id: int, **changes: Any) -> Outcome:
 @idempotent
 def withdraw_animal(pet_id: int) -> Outcome:
     pet = Pet.find(current_project().id, pet_id)
-    Pet.withdraw(current_project().id, pet_id)
+    withdraw_pet(current_project().id, pet_id)
     return Outcome(INDEX, f"Removed {pet.name} (no. {pet_id}).")
 
 

@@ -9,7 +9,7 @@ from petstore.dashboard.pages import PageBlueprint
 from petstore.dashboard.sessions import current_project
 from petstore.errors import ERRORS
 from petstore.models.grants import WRITE
-from petstore.models.requests import listed_failures
+from petstore.models.requests import FailedRequest
 from petstore.schemas.paging import RequestQuery
 
 INDEX = "requests.requests"
@@ -19,6 +19,6 @@ bp = PageBlueprint("requests", __name__, "/requests", takes=WRITE)
 
 @bp.get("")
 def requests() -> str:
-    fetch = partial(listed_failures, current_project().id)
+    fetch = partial(FailedRequest.listed, current_project().id)
     page = read_list(INDEX, RequestQuery(), fetch)
     return render_template("requests.html", page=page, errors=ERRORS)

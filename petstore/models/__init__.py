@@ -1,9 +1,8 @@
 """Tables and their rules.
 
-`Pet`, `Order`, `Category`, `Caller` and `Host` are read on the hottest paths. They are
-named tuples, and a table class beside each is for queries alone: building a Peewee
-model for every row would make a list of 20 animals 15 per cent slower. The other nouns
-are Peewee models.
+Each noun is a Peewee model. Where many rows are read, or often, they are named tuples
+of the columns that `columns` names: building a Peewee model for every row would make a
+list of 20 animals 15 per cent slower.
 """
 
 from petstore.errors import ERRORS

@@ -1,23 +1,36 @@
 """What happened in a project: its events, with who has caused each."""
 
 import json
-from typing import Any, NamedTuple
+from typing import Any
 
-from peewee import SQL, BigAutoField, BigIntegerField, ForeignKeyField, TextField
+from peewee import SQL, BigAutoField, BigIntegerField, ForeignKeyField, Query, TextField
 
-from petstore import clock
+from petstore import clock, events
 from petstore.events import KEPT, KEPT_MS, KINDS, SETTINGS
 from petstore.models.projects import Project
-from petstore.storage import BaseModel
+from petstore.storage import BaseModel, db, slot, statement
 from petstore.storage.lists import List, Listed, Part
 
+DELETED_AT_ONCE = 20
 
-class Event(NamedTuple):
-    id: int
-    at_ms: int
-    name: str
-    actor: str  # the prefix of a key, or what `petstore.events` has for others
-    facts: dict[str, Any]
+
+class Event(BaseModel):
+    """An event of a project."""
+
+    id = BigAutoField()
+    # An earlier version, which does not know this table, deletes projects too.
+    project = ForeignKeyField(Project, index=False, on_delete="CASCADE")
+    at_ms = BigIntegerField(index=True)
+    name = TextField()
+    actor = TextField()  # the prefix of a key, or what `petstore.events` has for others
+    facts: Any = TextField()  # as JSON
+    # One of `petstore.events.TOPICS`.
+    topic = TextField(constraints=[SQL(f"DEFAULT '{SETTINGS}'")])
+
+    class Meta:
+        table_name = "activity"
+        hidden = {"project", "topic"}
+        indexes = ((("project", "topic", "id"), False),)
 
     @property
     def title(self) -> str:
@@ -28,36 +41,46 @@ class Event(NamedTuple):
 
     @classmethod
     def listed(cls, project_id: int, part: Part, topic: str = SETTINGS) -> Listed:
-        return List(
-            Activity.id,
-            ((Activity.project, project_id), (Activity.topic, topic)),
-            _COLUMNS,
-            _event,
-            search=[Activity.at_ms >= clock.now_ms() - KEPT_MS],
+        listed = List(
+            cls,
+            ((cls.project, project_id), (cls.topic, topic)),
+            search=[cls.at_ms >= clock.now_ms() - KEPT_MS],
             newest=KEPT,
         ).show(part)
+        rows = [row._asdict() | {"facts": json.loads(row.facts)} for row in listed.rows]
+        return listed._replace(rows=[cls(**row) for row in rows])
 
 
-class Activity(BaseModel):
-    """The events of all projects, which `petstore.events` adds."""
+@events.recorder
+def record(slug: str, topic: str, name: str, actor: str, facts: dict[str, Any]) -> None:
+    """Add an event to the project with that slug, and delete what is too much.
 
-    id = BigAutoField()
-    # An earlier version, which does not know this table, deletes projects too.
-    project = ForeignKeyField(Project, index=False, on_delete="CASCADE")
-    at_ms = BigIntegerField(index=True)
-    name = TextField()
-    actor = TextField()
-    facts = TextField()  # as JSON
-    # One of `petstore.events.TOPICS`.
-    topic = TextField(constraints=[SQL(f"DEFAULT '{SETTINGS}'")])
-
-    class Meta:
-        indexes = ((("project", "topic", "id"), False),)
+    No lock is taken: transactions that end together may leave too many until the next
+    event.
+    """
+    values = {"name": name, "actor": actor, "facts": json.dumps(facts)}
+    for (project,) in _insert(slug=slug, topic=topic, **values):
+        _delete_surplus(project=project, topic=topic)
 
 
-_COLUMNS = tuple(getattr(Activity, name) for name in Event._fields)
+@statement(db)
+def _insert() -> Query:
+    texts = (Event.topic, Event.name, Event.actor, Event.facts)
+    found = Project.select(Project.id, db.now_ms, *map(slot, texts))
+    fields = (Event.project, Event.at_ms, *texts)
+    insert = Event.insert_from(found.where(Project.slug == slot("slug")), fields)
+    return insert.returning(Event.project)
 
 
-def _event(row: tuple[Any, ...]) -> Event:
-    event = Event._make(row)
-    return event._replace(facts=json.loads(row[-1]))
+@statement(db)
+def _delete_surplus() -> Query:
+    equal = [(column, slot(column.name)) for column in (Event.project, Event.topic)]
+    keys = db.order_along_index(equal, [Event.id])
+    newest = Event.select(Event.id).where(db.along_index(equal, Event.id >= 0))
+    newest = newest.order_by(*(key.desc() for key in keys))
+    # This is null, and nothing is surplus, while there are no more than are kept.
+    newest_surplus = newest.offset(KEPT).limit(1)
+    is_surplus = db.along_index(equal, Event.id >= 0, Event.id <= newest_surplus)
+    surplus = Event.select(Event.id).where(is_surplus).order_by(*keys)
+    few = db.skip_locked(surplus.limit(DELETED_AT_ONCE))
+    return Event.delete().where(db.is_among([Event.id], few))

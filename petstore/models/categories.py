@@ -5,7 +5,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from typing import Any, NamedTuple, Self
+from typing import Any
 
 from peewee import (
     SQL,
@@ -14,15 +14,14 @@ from peewee import (
     CompositeKey,
     ForeignKeyField,
     Query,
-    Table,
     TextField,
     fn,
 )
 
 from petstore import randomness
-from petstore.models import Conflict, NotFound, RuleError
+from petstore.models import NotFound, RuleError
 from petstore.models.projects import Project, count_if_room, refuse_rows, take_rows
-from petstore.storage import BaseModel, db, page_statements, slot, statement
+from petstore.storage import BaseModel, Row, db, page_query, slot, statement
 from petstore.storage.lists import MAX_ID, List, Listed, Part
 
 # What JavaScript and spreadsheets read exactly is at most 2^53 - 1.
@@ -32,10 +31,6 @@ MAX_NEW_ID = 2**53 - 1
 class CategoryUnclear(RuleError):
     field = "categoryId"
     text = "is the name of two categories: choose {} or {}"
-
-
-class CategoryInUse(Conflict):
-    code = "category_in_use"
 
 
 class CategoryNameTaken(RuleError):
@@ -48,9 +43,19 @@ def fold_name(name: str) -> str:
     return unicodedata.normalize("NFC", " ".join(name.casefold().split()))
 
 
-class Category(NamedTuple):
-    id: int
-    name: str | None
+class Category(BaseModel):
+    """A category of the animals of a project."""
+
+    project = ForeignKeyField(Project, index=False)
+    id = BigIntegerField()
+    name = TextField(null=True)
+    folded = TextField(null=True)  # as `fold_name` has it, or an empty text
+
+    class Meta:
+        hidden = {"project", "folded"}
+        is_limited = True  # by the plan
+        primary_key = CompositeKey("project", "id")
+        indexes = ((("project", "folded"), False),)
 
     @staticmethod
     def ensure(
@@ -75,26 +80,29 @@ class Category(NamedTuple):
         return False
 
     @classmethod
-    def add(cls, project_id: int, name: str) -> Self:
-        """Add a category; raises `CategoryNameTaken` and `ProjectFull`."""
+    def add(cls, project_id: int, name: str) -> int:
+        """Add a category, and return its id.
+
+        Raises `CategoryNameTaken` and `ProjectFull`.
+        """
         with db.atomic():
             take_rows(project_id)  # two that name the same wait for each other
             _require_free(cls.ids_named(project_id, name))
-            return cls(cls.add_next(project_id, name), name)
+            return cls.add_next(project_id, name)
 
     @staticmethod
     def ids_named(project_id: int, name: str) -> list[int]:
         """Return the ids of categories with that name in any case, at most two."""
-        rows = CategoryTable.select(CategoryTable.id).where(
-            CategoryTable.project == project_id, CategoryTable.folded == fold_name(name)
+        rows = Category.select(Category.id).where(
+            Category.project == project_id, Category.folded == fold_name(name)
         )
         return sorted(row.id for row in rows.limit(2))
 
     @staticmethod
     def ids_by_name(project_id: int, names: Iterable[str]) -> dict[str, list[int]]:
-        rows = CategoryTable.select(CategoryTable.id, CategoryTable.folded).where(
-            CategoryTable.project == project_id,
-            CategoryTable.folded.in_(list(dict.fromkeys(map(fold_name, names)))),
+        rows = Category.select(Category.id, Category.folded).where(
+            Category.project == project_id,
+            Category.folded.in_(list(dict.fromkeys(map(fold_name, names)))),
         )
         found: dict[str, list[int]] = defaultdict(list)
         for number, folded in sorted(rows.tuples().iterator()):
@@ -104,7 +112,8 @@ class Category(NamedTuple):
     @staticmethod
     def add_numbered(project_id: int, names: Mapping[int, str | None]) -> None:
         """Add categories by their numbers, in a transaction that has counted them."""
-        _insert.run_many(_values(project_id, *each) for each in names.items())
+        for number, name in names.items():
+            _insert(**_values(project_id, number, name))
 
     @classmethod
     def add_next(cls, project_id: int, name: str) -> int:
@@ -130,28 +139,29 @@ class Category(NamedTuple):
             return category
         if labelled := _LABEL.fullmatch(category):
             number = min(int(labelled[1]), MAX_ID)
-            found = cls.find(project_id, number)
-            if found and fold_name(category) == fold_name(_label(*found, True)):
+            found = cls.find_own(project_id, number)
+            if found and fold_name(category) == fold_name(
+                _label(number, found.name, True)
+            ):
                 return number
         while not (ids := cls.ids_named(project_id, category)):
             with suppress(CategoryNameTaken):  # somebody else was faster
-                return cls.add(project_id, category).id
+                return cls.add(project_id, category)
         if len(ids) > 1:
             raise CategoryUnclear(*cls.labels(project_id, ids).values())
         return ids[0]
 
     @classmethod
-    def get(cls, project_id: int, category_id: int) -> Self:
+    def get_own(cls, project_id: int, category_id: int) -> Row:
         """Return a category; raises `NotFound`."""
-        if category := cls.find(project_id, category_id):
+        if category := cls.find_own(project_id, category_id):
             return category
         raise NotFound("category", category_id)
 
     @classmethod
-    def find(cls, project_id: int, category_id: int) -> Self | None:
-        for row in _select_one(project=project_id, category_id=category_id):
-            return cls(*row)
-        return None
+    def find_own(cls, project_id: int, category_id: int) -> Row | None:
+        rows = _select_one(project=project_id, category_id=category_id)
+        return rows[0] if rows else None
 
     @classmethod
     def rename(
@@ -161,7 +171,7 @@ class Category(NamedTuple):
         name: str | None,
         *,
         is_own: bool = False,
-    ) -> tuple[Self, bool]:
+    ) -> tuple[Row, bool]:
         """Name the category, or take its name away; return it and whether it is new.
 
         Raises `ProjectFull` for a new one, and `CategoryNameTaken` if another has the
@@ -173,31 +183,15 @@ class Category(NamedTuple):
                 _require_free({*cls.ids_named(project_id, name)} - {category_id})
             if not is_new:
                 _rename(**_values(project_id, category_id, name))
-        return cls(category_id, name), is_new
+        return cls.row(category_id, name), is_new
 
     @classmethod
-    def delete(cls, project_id: int, category_id: int) -> None:
-        """Delete a category; raises `NotFound` and `CategoryInUse`."""
-        with db.atomic():
-            take_rows(project_id, -1)  # no animal gets it meanwhile
-            if not _delete_if_unused(project=project_id, category_id=category_id):
-                cls.get(project_id, category_id)
-                raise CategoryInUse(category_id)
-
-    @classmethod
-    def page(cls, project_id: int, *, after: int, limit: int) -> list[Self]:
-        rows = _page_by()(project=project_id, after=after, limit=limit)
-        return list(map(cls._make, rows))
+    def page(cls, project_id: int, *, after: int, limit: int) -> list[Row]:
+        return _select_page(project=project_id, after=after, limit=limit)
 
     @classmethod
     def listed(cls, project_id: int, part: Part) -> Listed:
-        return List(
-            CategoryTable.id,
-            ((CategoryTable.project, project_id),),
-            _COLUMNS,
-            cls._make,
-            is_descending=False,
-        ).show(part)
+        return List(cls, ((cls.project, project_id),), is_descending=False).show(part)
 
     @classmethod
     def names(cls, project_id: int, ids: set[int]) -> dict[int, str]:
@@ -208,9 +202,9 @@ class Category(NamedTuple):
     @staticmethod
     def known(project_id: int, ids: Iterable[int]) -> dict[int, str | None]:
         """Return the names of those of these categories that there are, by id."""
-        rows = CategoryTable.select(CategoryTable.id, CategoryTable.name).where(
-            CategoryTable.project == project_id,
-            CategoryTable.id.in_(list(ids)),
+        rows = Category.select(Category.id, Category.name).where(
+            Category.project == project_id,
+            Category.id.in_(list(ids)),
         )
         return {row.id: row.name for row in rows}
 
@@ -222,41 +216,18 @@ class Category(NamedTuple):
         another category, as where two have the same.
         """
         unnamed = {each: _label(each, None) for each in ids}
-        other = CategoryTable.alias()
-        has_name = (other.project == project_id) & (
-            other.folded == CategoryTable.folded
-        )
-        shared = other.select(SQL("1")).where(has_name, other.id != CategoryTable.id)
-        rows = CategoryTable.select(*_COLUMNS, fn.EXISTS(shared)).where(
-            CategoryTable.project == project_id, CategoryTable.id.in_(list(unnamed))
+        other = Category.alias()
+        has_name = (other.project == project_id) & (other.folded == Category.folded)
+        shared = other.select(SQL("1")).where(has_name, other.id != Category.id)
+        rows = Category.select(*Category.columns(), fn.EXISTS(shared)).where(
+            Category.project == project_id, Category.id.in_(list(unnamed))
         )
         named: Iterable[tuple[int, str | None, bool]] = rows.tuples().iterator()
         return unnamed | {row[0]: _label(*row) for row in named}
 
 
-class CategoryTable(BaseModel):
-    project = ForeignKeyField(Project, index=False)
-    id = BigIntegerField()
-    name = TextField(null=True)
-    # As `fold_name` has it, or an empty text, unless the release before has written it.
-    folded = TextField(null=True)
-
-    class Meta:
-        table_name = "category"
-        is_limited = True  # by the plan
-        primary_key = CompositeKey("project", "id")
-        indexes = ((("project", "folded"), False),)
-
-
-# Its model refers to this one.
-_PETS = Table("pet")
-
-# For housekeeping.
-CategoryTable.add_index(
-    CategoryTable.project, CategoryTable.id, where=CategoryTable.folded.is_null()
-)
-
-_COLUMNS = tuple(getattr(CategoryTable, name) for name in Category._fields)
+# For the start, which refuses rows that release 1.1.0 has written.
+Category.add_index(Category.project, Category.id, where=Category.folded.is_null())
 
 # `Dogs #7`, or `Category 7` without a name.
 _LABEL = re.compile(r".* #?([0-9]{1,19})")
@@ -281,18 +252,19 @@ def _require_free(ids: Iterable[int]) -> None:
         raise CategoryNameTaken(each)
 
 
-_BY_ID = (CategoryTable.project == slot("project")) & (
-    CategoryTable.id == slot("category_id")
-)
+_BY_ID = (Category.project == slot("project")) & (Category.id == slot("category_id"))
 # Whether there is the category of a statement.
-CATEGORY_EXISTS = fn.EXISTS(CategoryTable.select(SQL("1")).where(_BY_ID))
-
-_page_by = page_statements(CategoryTable.id, _COLUMNS)
+CATEGORY_EXISTS = fn.EXISTS(Category.select(SQL("1")).where(_BY_ID))
 
 
 @statement(db)
 def _select_one() -> Query:
-    return CategoryTable.select(*_COLUMNS).where(_BY_ID)
+    return Category.select(*Category.columns()).where(_BY_ID)
+
+
+@statement(db)
+def _select_page() -> Query:
+    return page_query(Category)
 
 
 @statement(db)
@@ -303,11 +275,11 @@ def _take() -> Query:
 
 @statement(db)
 def _select_last() -> Query:
-    equal = ((CategoryTable.project, slot("project")),)
-    keys = db.order_along_index(equal, (CategoryTable.id,))
-    few = db.along_index(equal, CategoryTable.id >= 0, CategoryTable.id <= MAX_NEW_ID)
+    equal = ((Category.project, slot("project")),)
+    keys = db.order_along_index(equal, (Category.id,))
+    few = db.along_index(equal, Category.id >= 0, Category.id <= MAX_NEW_ID)
     return (
-        CategoryTable.select(CategoryTable.id)
+        Category.select(Category.id)
         .where(few)
         .order_by(*(key.desc() for key in keys))
         .limit(1)
@@ -317,28 +289,18 @@ def _select_last() -> Query:
 @statement(db)
 def _insert() -> Query:
     return (
-        CategoryTable.insert(
+        Category.insert(
             project=slot("project"),
             id=slot("category_id"),
             name=slot("name"),
             folded=slot("folded"),
         )
         .on_conflict_ignore()
-        .returning(CategoryTable.id)
+        .returning(Category.id)
     )
-
-
-@statement(db)
-def _delete_if_unused() -> Query:
-    pets = _PETS.select(SQL("1")).where(
-        _PETS.c.project_id == slot("project"),
-        _PETS.c.category_id == slot("category_id"),
-    )
-    unused = CategoryTable.delete().where(_BY_ID, ~fn.EXISTS(pets))
-    return unused.returning(CategoryTable.id)
 
 
 @statement(db)
 def _rename() -> Query:
     names = {"name": slot("name"), "folded": slot("folded")}
-    return CategoryTable.update(names).where(_BY_ID)
+    return Category.update(names).where(_BY_ID)

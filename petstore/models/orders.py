@@ -1,8 +1,7 @@
 """Orders: placed, then completed or cancelled. An open one has its animal's status."""
 
-import functools
 from collections.abc import Iterable
-from typing import NamedTuple, NoReturn, Self
+from typing import Any, NoReturn
 
 from peewee import (
     BigAutoField,
@@ -17,10 +16,10 @@ from peewee import (
 
 from petstore import clock
 from petstore.models import Conflict, NotFound, RuleError
-from petstore.models.pets import Pet, PetNotAvailable, PetTable
+from petstore.models.pets import Pet, PetNotAvailable
 from petstore.models.projects import Project, take_rows
 from petstore.models.searching import Wanted, fold
-from petstore.storage import BaseModel, Statement, db, page_statements, slot, statement
+from petstore.storage import BaseModel, Row, db, page_query, slot, statement
 from petstore.storage.lists import List, Listed, Part, count_each
 
 # Each with what the animal becomes.
@@ -41,18 +40,36 @@ class OrderOpen(Conflict):
     code = "order_open"
 
 
-class Order(NamedTuple):
+class PetOrdered(PetNotAvailable):
+    text = "The animal {} has the open order {}: complete or cancel it first."
+
+
+class Order(BaseModel):
     """The wish of a client to adopt an animal."""
 
-    id: int
-    pet_id: int  # the animal may have been withdrawn
-    status: str
-    reference: str | None  # whose it is, in the words of whoever placed it
-    created_ms: int
-    updated_ms: int
+    id = BigAutoField()
+    project = ForeignKeyField(Project, index=False)
+    pet_id = BigIntegerField()  # the order stays when the animal is withdrawn
+    status = TextField()
+    created_ms = BigIntegerField()
+    updated_ms = BigIntegerField()
+    # Whose it is, in the words of whoever placed it.
+    reference = TextField(null=True)
+    folded = TextField(null=True)  # the reference, as `fold` has it, or an empty text
+
+    class Meta:
+        table_name = "pet_order"
+        hidden = {"project", "folded"}
+        is_limited = True  # by the plan
+        indexes = (
+            (("project", "id"), False),
+            (("project", "status", "id"), False),
+            (("project", "pet_id", "id"), False),
+            (("project", "pet_id", "status", "id"), False),
+        )
 
     @classmethod
-    def place(cls, project_id: int, pet_id: int, reference: str | None = None) -> Self:
+    def place(cls, project_id: int, pet_id: int, reference: str | None = None) -> Row:
         """Order an available animal, which becomes pending.
 
         Raises `ProjectFull`, `PetUnknown`, and `PetNotAvailable` for all but one of the
@@ -69,11 +86,11 @@ class Order(NamedTuple):
                 "folded": fold(reference or ""),
                 "now": clock.now_ms(),
             }
-            [row] = _insert(project=project_id, **values)
-        return cls(*row)
+            [order] = _insert(project=project_id, **values)
+        return order
 
     @classmethod
-    def change(cls, project_id: int, order_id: int, **changes: str | None) -> Self:
+    def change(cls, project_id: int, order_id: int, **changes: str | None) -> Row:
         """Close the order by a `status`, correct its `reference`, or both.
 
         `completed` sells the animal, `cancelled` makes it available again. Raises
@@ -82,52 +99,51 @@ class Order(NamedTuple):
         if "reference" in changes:
             changes["folded"] = fold(changes["reference"] or "")
         with db.atomic():
-            change = _change(*sorted(changes))
-            rows = change(
-                project=project_id, id=order_id, now=clock.now_ms(), **changes
-            )
+            values = {"project": project_id, "id": order_id, "now": clock.now_ms()}
+            rows = _change(*sorted(changes), **values, **changes)
             if not rows:
                 order = cls.find(project_id, order_id)
                 raise OrderClosed(order_id, order.status)
-            order = cls(*rows[0])
+            [order] = rows
             if "status" in changes:
                 Pet.release(project_id, order.pet_id, CLOSED[order.status])
         return order
 
     @classmethod
-    def delete(cls, project_id: int, order_id: int) -> None:
+    def remove(cls, project_id: int, order_id: int) -> None:
         """Delete a closed order; raises `NotFound` and `OrderOpen`."""
         with db.atomic():
             take_rows(project_id, -1)
-            is_of_project = OrderTable.project == project_id
-            is_closed = OrderTable.status != "placed"
-            order = OrderTable.delete().where(is_of_project, OrderTable.id == order_id)
-            if not order.where(is_closed).execute():
+            is_order = (cls.project == project_id) & (cls.id == order_id)
+            if not cls.delete().where(is_order, cls.status != "placed").execute():
                 cls.find(project_id, order_id)
                 raise OrderOpen(order_id)
 
     @classmethod
-    def find(cls, project_id: int, order_id: int) -> Self:
+    def find(cls, project_id: int, order_id: int) -> Row:
         """Return one order of the project; raises `NotFound`."""
         for row in _select_one(project=project_id, id=order_id):
-            return cls(*row)
+            return row
         raise NotFound("order", order_id)
 
     @classmethod
-    def page(cls, project_id: int, **part: int | str) -> list[Self]:
+    def page(
+        cls, project_id: int, *, after: int, limit: int, **filters: int | str
+    ) -> list[Row]:
         """Return orders of the project by ascending id, after the id `after`.
 
         There are at most `limit`; perhaps those with a `status` or a `pet_id`.
         """
-        return list(map(cls._make, _page_by(*part)(project=project_id, **part)))
+        part = {"project": project_id, "after": after, "limit": limit}
+        return _select_page(*sorted(filters), **part, **filters)
 
     @staticmethod
     def open_of(project_id: int, pet_ids: Iterable[int]) -> dict[int, int]:
         """Return the open orders of these animals: their ids, by those of animals."""
-        rows = OrderTable.select(OrderTable.pet_id, OrderTable.id).where(
-            OrderTable.project == project_id,
-            OrderTable.pet_id.in_(list(pet_ids)),
-            OrderTable.status == "placed",
+        rows = Order.select(Order.pet_id, Order.id).where(
+            Order.project == project_id,
+            Order.pet_id.in_(list(pet_ids)),
+            Order.status == "placed",
         )
         return dict(rows.tuples().iterator())
 
@@ -141,72 +157,83 @@ class Order(NamedTuple):
         number of an animal, as `Wanted` has it.
         """
         wanted = Wanted.of(name)
-        return List(
-            OrderTable.id,
-            (
-                (OrderTable.project, project_id),
-                (OrderTable.pet_id, wanted.number),
-                (OrderTable.status, status),
-            ),
-            _COLUMNS,
-            Order._make,
-            search=wanted.search(_reference_and_name()),
-        ).show(part)
+        filters = (
+            (Order.project, project_id),
+            (Order.pet_id, wanted.number),
+            (Order.status, status),
+        )
+        search = wanted.search(_reference_and_name())
+        return List(Order, filters, search=search).show(part)
 
     @staticmethod
     def counts(project_id: int) -> dict[str, int]:
-        filters = ((OrderTable.project, project_id),)
-        return count_each(OrderTable.id, filters, OrderTable.status, STATUSES)
+        filters = ((Order.project, project_id),)
+        return count_each(filters, Order.status, STATUSES)
 
 
-class OrderTable(BaseModel):
-    id = BigAutoField()
-    project = ForeignKeyField(Project, index=False)
-    pet_id = BigIntegerField()  # the order stays when the animal is withdrawn
-    status = TextField()
-    created_ms = BigIntegerField()
-    updated_ms = BigIntegerField()
-    reference = TextField(null=True)
-    # The reference, or an empty text, unless the release before has written it.
-    folded = TextField(null=True)
+# For the start, which refuses rows that release 1.1.0 has written.
+Order.add_index(Order.id, where=Order.folded.is_null())
 
-    class Meta:
-        table_name = "pet_order"
-        is_limited = True  # by the plan
-        indexes = (
-            (("project", "id"), False),
-            (("project", "status", "id"), False),
-            (("project", "pet_id", "id"), False),
-            (("project", "pet_id", "status", "id"), False),
-        )
-
-
-# For housekeeping.
-OrderTable.add_index(OrderTable.id, where=OrderTable.folded.is_null())
-
-_COLUMNS = tuple(getattr(OrderTable, name) for name in Order._fields)
-
-_BY_ID = (OrderTable.project == slot("project")) & (OrderTable.id == slot("id"))
-
-_page_by = page_statements(
-    OrderTable.id, _COLUMNS, OrderTable.pet_id, OrderTable.status
-)
+_BY_ID = (Order.project == slot("project")) & (Order.id == slot("id"))
 
 
 def _reference_and_name() -> Expression:
-    is_ordered = PetTable.id == OrderTable.pet_id
-    pet = PetTable.select(PetTable.folded)
-    name = pet.where(PetTable.project == OrderTable.project, is_ordered)
-    return OrderTable.folded.concat(" ").concat(fn.COALESCE(name, ""))
+    is_ordered = Pet.id == Order.pet_id
+    pet = Pet.select(Pet.folded)
+    name = pet.where(Pet.project == Order.project, is_ordered)
+    return Order.folded.concat(" ").concat(fn.COALESCE(name, ""))
 
 
 @statement(db)
 def _select_one() -> Query:
-    return OrderTable.select(*_COLUMNS).where(_BY_ID)
+    return Order.select(*Order.columns()).where(_BY_ID)
+
+
+@statement(db)
+def _select_page(*filters: str) -> Query:
+    return page_query(Order, *filters)
+
+
+@statement(db)
+def _select_open_of() -> Query:
+    columns = (Order.project, Order.pet_id, Order.status)
+    values = (slot("project"), slot("pet_id"), "placed")
+    equal = list(zip(columns, values, strict=True))
+    return Order.select(Order.id).where(db.along_index(equal, Order.id >= 0))
+
+
+def require_no_order(project_id: int, pet_id: int) -> None:
+    """Raise `PetOrdered` for an animal that has an open order."""
+    for (order_id,) in _select_open_of(project=project_id, pet_id=pet_id):
+        raise PetOrdered(pet_id, order_id)
+
+
+def correct_pet(project_id: int, pet_id: int, **changes: Any) -> Row:
+    """Change what is given of an animal, and return it, as `Pet.correct` does.
+
+    Raises `PetOrdered` for another status than that of its open order.
+    """
+    with db.atomic():
+        if "status" in changes:
+            take_rows(project_id, 0)  # no order is placed meanwhile
+            if Pet.find(project_id, pet_id).status != changes["status"]:
+                require_no_order(project_id, pet_id)
+        return Pet.correct(project_id, pet_id, **changes)
+
+
+def withdraw_pet(project_id: int, pet_id: int) -> None:
+    """Delete an animal without an open order; its orders stay, and keep its id.
+
+    Raises `NotFound` and `PetOrdered`.
+    """
+    with db.atomic():
+        take_rows(project_id, -1)  # no order is placed meanwhile
+        require_no_order(project_id, pet_id)
+        Pet.remove(project_id, pet_id)
 
 
 def _refuse_pet(project_id: int, pet_id: int) -> NoReturn:
-    Pet.require_no_order(project_id, pet_id)
+    require_no_order(project_id, pet_id)
     try:
         pet = Pet.find(project_id, pet_id)
     except NotFound:
@@ -216,7 +243,7 @@ def _refuse_pet(project_id: int, pet_id: int) -> NoReturn:
 
 @statement(db)
 def _insert() -> Query:
-    return OrderTable.insert(
+    return Order.insert(
         project=slot("project"),
         pet_id=slot("pet"),
         status="placed",
@@ -224,24 +251,17 @@ def _insert() -> Query:
         folded=slot("folded"),
         created_ms=slot("now"),
         updated_ms=slot("now"),
-    ).returning(*_COLUMNS)
+    ).returning(*Order.columns())
 
 
-@functools.cache
-def _change(*names: str) -> Statement:
-    """Return the statement that changes these columns, the status of an open order."""
+@statement(db)
+def _change(*names: str) -> Query:
+    """Change these columns; the status only of an open order."""
     # The clock may have been set back since the order was placed.
-    was_set_back = OrderTable.created_ms > slot("now")
-    updated_ms = Case(None, [(was_set_back, OrderTable.created_ms)], slot("now"))
-    changes = {name: slot(getattr(OrderTable, name)) for name in names}
-    condition = _BY_ID
+    was_set_back = Order.created_ms > slot("now")
+    updated_ms = Case(None, [(was_set_back, Order.created_ms)], slot("now"))
+    changes = {name: slot(getattr(Order, name)) for name in names}
+    update = Order.update(changes | {"updated_ms": updated_ms}).where(_BY_ID)
     if "status" in names:
-        condition &= OrderTable.status == "placed"
-    return Statement(
-        db,
-        lambda: (
-            OrderTable.update(changes | {"updated_ms": updated_ms})
-            .where(condition)
-            .returning(*_COLUMNS)
-        ),
-    )
+        update = update.where(Order.status == "placed")
+    return update.returning(*Order.columns())

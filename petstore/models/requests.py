@@ -83,26 +83,14 @@ class Notes(Generic[Note]):
         return notes
 
 
-class Failure(NamedTuple):
-    project: int
-    at_ms: int
-    operation: str  # its id in the interface description, or method and path
-    status: int
-    code: str
-    message: str
-    key_prefix: str
-    request_id: str
-    id: int = 0  # of its row, when it has one
-
-
 class FailedRequest(BaseModel):
-    """A failure that is kept; `Failure` is what the rest of the service uses."""
+    """A request that has failed."""
 
     id = BigAutoField()
     # An earlier version, which does not know this table, deletes projects too.
     project = ForeignKeyField(Project, index=False, on_delete="CASCADE")
     at_ms = BigIntegerField()
-    operation = TextField()
+    operation = TextField()  # its id in the interface description, or method and path
     status = BigIntegerField()
     code = TextField()
     message = TextField()
@@ -110,52 +98,41 @@ class FailedRequest(BaseModel):
     request_id = TextField()
 
     class Meta:
+        hidden = {"project"}
         indexes = ((("project", "id"), False),)
 
+    @classmethod
+    def listed(cls, project_id: int, part: Part, *, id: str | None = None) -> Listed:
+        """Return a part of the project's failures of the last 24 hours, newest first.
 
-_COLUMNS = tuple(getattr(FailedRequest, name) for name in Failure._fields)
-
-
-def listed_failures(project_id: int, part: Part, *, id: str | None = None) -> Listed:
-    """Return a part of the project's failures of the last 24 hours, newest first.
-
-    There are at most `FAILURES_KEPT`; with a request's id, the failures of this one.
-    """
-    search = [FailedRequest.at_ms >= clock.now_ms() - FAILURES_KEPT_MS]
-    if id:
-        search.append(FailedRequest.request_id == id.strip())
-    return List(
-        FailedRequest.id,
-        ((FailedRequest.project, project_id),),
-        _COLUMNS,
-        Failure._make,
-        search=search,
-        newest=FAILURES_KEPT,
-    ).show(part)
+        There are at most `FAILURES_KEPT`; with a request's id, those of this one.
+        """
+        search = [cls.at_ms >= clock.now_ms() - FAILURES_KEPT_MS]
+        if id:
+            search.append(cls.request_id == id.strip())
+        filters = ((cls.project, project_id),)
+        return List(cls, filters, search=search, newest=FAILURES_KEPT).show(part)
 
 
-def _write_failures(failures: list[Failure]) -> None:
+def _write_failures(failures: list[dict[str, Any]]) -> None:
     """Write failures, of a project only a few in a second, and delete surplus ones."""
     of_second: Counter[tuple[int, int]] = Counter()
-    rows = []
     for failure in failures:
-        second = failure.project, failure.at_ms // clock.MS_PER_SECOND
+        second = failure["project"], failure["at_ms"] // clock.MS_PER_SECOND
         of_second[second] += 1
         if of_second[second] <= timeouts.LIMITS.failed_per_second:
-            rows.append(failure._asdict())
-    _insert_failure.run_many(rows)
-    for project in sorted({failure.project for failure in failures}):
+            _insert_failure(**failure)
+    for project in sorted({failure["project"] for failure in failures}):
         _delete_surplus(project=project)
 
 
 @statement(db)
 def _insert_failure() -> Query:
     # From the project's row, since it may be deleted meanwhile.
-    names = [name for name in Failure._fields if name not in ("project", "id")]
-    new = Project.select(Project.id, *map(slot, names))
+    project, columns = FailedRequest.project, FailedRequest.columns()[1:]
+    new = Project.select(Project.id, *map(slot, columns))
     new = new.where(Project.id == slot("project"), Project.deleted_ms.is_null())
-    fields = [getattr(FailedRequest, name) for name in ("project", *names)]
-    return FailedRequest.insert_from(new, fields)
+    return FailedRequest.insert_from(new, [project, *columns])
 
 
 @statement(db)
@@ -245,14 +222,12 @@ def _write_uses(uses: list[Use]) -> None:
         counts[key_id, at_ms // clock.MS_PER_DAY] += 1
         used[key_id] = at_ms
     # All processes write in the same order, so that none waits for one that waits.
-    _mark_used.run_many(
-        {"key": key_id, "used_ms": at_ms} for key_id, at_ms in sorted(used.items())
-    )
-    _add_counts.run_many(
-        {"key": key_id, "day": day, "served": served[place], "refused": refused[place]}
-        for place in sorted(served.keys() | refused.keys())
-        for key_id, day in [place]
-    )
+    for key_id, at_ms in sorted(used.items()):
+        _mark_used(key=key_id, used_ms=at_ms)
+    for place in sorted(served.keys() | refused.keys()):
+        key_id, day = place
+        figures = {"served": served[place], "refused": refused[place]}
+        _add_counts(key=key_id, day=day, **figures)
 
 
 @statement(db)

@@ -216,7 +216,8 @@ def _see() -> Query:
 
 def _write_seen(notes: list[tuple[str, int]]) -> None:
     # All processes write in the same order, so that none waits for one that waits.
-    _see.run_many({"digest": digest, "seen_ms": ms} for digest, ms in sorted({*notes}))
+    for digest, seen_ms in sorted({*notes}):
+        _see(digest=digest, seen_ms=seen_ms)
 
 
 # No page waits for a lock only to note that its session was used.

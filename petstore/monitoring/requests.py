@@ -14,7 +14,7 @@ from petstore.errors import printable
 from petstore.models.callers import Caller
 from petstore.models.credentials import MARK, masked
 from petstore.models.grants import PUBLIC
-from petstore.models.requests import Failure, Use, failures, uses
+from petstore.models.requests import Use, failures, uses
 from petstore.quotas.decisions import Decision
 from petstore.upkeep import housekeeping
 from petstore.web.application import (
@@ -137,18 +137,18 @@ def _note(request: ApplicationRequest, response: Response) -> None:
 
 def _failure(
     request: ApplicationRequest, caller: Caller, response: JsonResponse
-) -> Failure:
+) -> dict[str, Any]:
     error = orjson.loads(response.body)
-    return Failure(
-        caller.project_id,
-        clock.now_ms(),
-        _operation(request),
-        response.status_code,
-        error["code"],
-        printable(masked(error["message"]), MAX_MESSAGE_LENGTH),
-        caller.prefix,
-        request.state.request_id,
-    )
+    return {
+        "project": caller.project_id,
+        "at_ms": clock.now_ms(),
+        "operation": _operation(request),
+        "status": response.status_code,
+        "code": error["code"],
+        "message": printable(masked(error["message"]), MAX_MESSAGE_LENGTH),
+        "key_prefix": caller.prefix,
+        "request_id": request.state.request_id,
+    }
 
 
 def _operation(request: ApplicationRequest) -> str:

@@ -9,6 +9,7 @@ from petstore.storage.engine import BaseModel as BaseModel
 from petstore.storage.engine import Busy as Busy
 from petstore.storage.engine import CounterModel as CounterModel
 from petstore.storage.engine import Locked as Locked
+from petstore.storage.engine import Row as Row
 from petstore.storage.engine import Statement as Statement
 from petstore.storage.engine import close_connections as close_connections
 from petstore.storage.engine import counters as counters
@@ -17,4 +18,4 @@ from petstore.storage.engine import deadline as deadline
 from petstore.storage.engine import seconds_left as seconds_left
 from petstore.storage.engine import slot as slot
 from petstore.storage.engine import statement as statement
-from petstore.storage.lists import page_statements as page_statements
+from petstore.storage.lists import page_query as page_query

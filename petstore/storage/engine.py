@@ -7,10 +7,10 @@ than running it costs in SQLite.
 import math
 import queue
 import re
-from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections import namedtuple
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -35,7 +35,7 @@ from petstore import clock, timeouts
 as_peewee_errors = peewee.__exception_wrapper__  # type: ignore[attr-defined]
 # Columns, each with its value.
 Pairs = Sequence[tuple[ColumnBase, Any]]
-Row = tuple[Any, ...]
+Row = Any  # a named tuple
 # The functions that convert values, by the names of slots or the places of columns.
 Converters = dict[Any, Callable[[Any], Any]]
 # Of these kinds of columns, drivers take and return what Peewee does.
@@ -59,9 +59,22 @@ deadline: ContextVar[float] = ContextVar("deadline", default=NEVER)
 class BaseModel(Model):
     """A table of the data."""
 
+    id: Any  # in most tables
+
     class Meta:
         database = db
         legacy_table_names = False
+
+    @classmethod
+    def columns(cls) -> list[peewee.Field]:
+        """Return the columns of a row, all but those that `Meta.hidden` names."""
+        hidden = getattr(cls._meta, "hidden", ())
+        return [each for each in cls._meta.sorted_fields if each.name not in hidden]
+
+    @classmethod
+    def row(cls, *values: Any) -> Row:
+        """Return a row with these values of its columns."""
+        return row_maker(*(each.name for each in cls.columns()))(values)
 
 
 class CounterModel(Model):
@@ -109,22 +122,13 @@ class Written(NamedTuple):
     takes_time: bool = False  # in the slot `now_ms`
     of_slots: Converters = {}
     of_columns: Converters = {}
+    make: Callable[[Any], Row] = tuple  # a row of the values of its columns
 
 
-class Rows(deque[Row]):
-    """The rows of a statement that has ended, in place of its cursor."""
-
-    def __init__(self, cursor: Any) -> None:
-        super().__init__(cursor.fetchall())
-        self.description, self.rowcount = cursor.description, cursor.rowcount
-
-    def fetchone(self) -> Row | None:
-        return self.popleft() if self else None
-
-    def fetchall(self) -> list[Row]:
-        return list(self)
-
-    close = deque.clear
+@cache
+def row_maker(*names: str) -> Callable[[Any], Row]:
+    """Return a function that makes a named tuple of the values of these columns."""
+    return partial(tuple.__new__, namedtuple("Row", names, rename=True))
 
 
 class Engine(Database):
@@ -193,9 +197,7 @@ class Engine(Database):
         if READ.match(sql) or self.in_transaction():
             return super().execute_sql(sql, params)
         with self.transaction():
-            cursor = super().execute_sql(sql, params)
-            # After a RETURNING, whose rows SQLite must have read before the COMMIT.
-            return Rows(cursor) if cursor.description else cursor
+            return super().execute_sql(sql, params)
 
     def fetch(self, written: Written, values: dict[str, Any]) -> list[Row]:
         """Run a statement with a value for each slot, and return all its rows."""
@@ -274,55 +276,59 @@ class slot(ColumnBase):  # noqa: N801 (queries name it like a function)
 
 
 class Statement:
-    """A query, called with a keyword argument for each slot."""
+    """A query whose SQL is written once, for each engine and each set of choices.
 
-    def __init__(self, database: DatabaseProxy, build: Callable[[], Query]) -> None:
+    It is called with the choices on which the query depends and a value for each slot.
+    It returns all rows, as named tuples.
+    """
+
+    def __init__(self, database: DatabaseProxy, build: Callable[..., Query]) -> None:
         self._database = database
         self._build = build
-        self._written: dict[type, Written] = {}
+        self._written: dict[Any, Written] = {}
 
-    def __call__(self, **values: Any) -> list[Row]:
+    def __call__(self, *choices: str, **values: Any) -> list[Row]:
         database = self._database.obj
-        written = self._written.get(type(database)) or self._write(database)
+        written = self._written.get((type(database), choices))
+        written = written or self._write(database, choices)
         if written.of_slots:
             _convert(values, written.of_slots)
         rows: list[Row] = database.fetch(written, values)
         if written.of_columns:
-            rows = [tuple(_convert([*row], written.of_columns)) for row in rows]
-        return rows
+            rows = [_convert([*row], written.of_columns) for row in rows]
+        return list(map(written.make, rows))
 
     def autocommit(self, **values: Any) -> list[Row]:
         """Run a query with `autocommit` of the engine, and return all rows."""
         database = self._database.obj
-        written = self._written.get(type(database)) or self._write(database)
+        written = self._written.get((type(database), ())) or self._write(database, ())
         rows: list[Row] = database.autocommit(written, values)
         return rows
 
-    def run_many(self, many: Iterable[dict[str, Any]]) -> None:
-        """Run a query that writes for each of the values, in a transaction."""
-        database = self._database.obj
-        written = self._written.get(type(database)) or self._write(database)
-        database.run_many(written, [_convert(each, written.of_slots) for each in many])
-
-    def _write(self, database: Any) -> Written:
-        query: Any = self._build()
+    def _write(self, database: Any, choices: tuple[str, ...]) -> Written:
+        query: Any = self._build(*choices)
         of_slots: Converters = {}
         # Constants become literals. It is not documented; see docs/architecture.md.
         context = database.get_sql_context(
             value_literals=True, placeholder=database.placeholder, converters=of_slots
         )
         sql, _ = context.parse(query)
+        columns = query._returning or ()
+        names = [
+            each.name if isinstance(each, peewee.Field) else "" for each in columns
+        ]
         of_columns = {
             place: column.python_value
-            for place, column in enumerate(query._returning or ())
+            for place, column in enumerate(columns)
             if isinstance(column, peewee.Field) and type(column) not in UNCONVERTED
         }
-        written = self._written[type(database)] = Written(
+        written = self._written[type(database), choices] = Written(
             sql,
             isinstance(query, SelectQuery),
             database.placeholder("now_ms") in sql,
             of_slots,
             of_columns,
+            row_maker(*names),
         )
         return written
 
@@ -335,6 +341,6 @@ def _convert(values: Any, converters: Converters) -> Any:
 
 def statement(
     database: DatabaseProxy,
-) -> Callable[[Callable[[], Query]], Statement]:
+) -> Callable[[Callable[..., Query]], Statement]:
     """Make the decorated function, which builds a query, a `Statement`."""
     return partial(Statement, database)

@@ -4,20 +4,17 @@ A list is read along an index. Nothing reads more of it than a page, or a fixed 
 of rows, however many there are.
 """
 
-import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from peewee import SQL, ColumnBase, Expression, Field, Select, fn
 
-from petstore.storage.engine import Pairs, Statement, db, slot
+from petstore.storage.engine import BaseModel, Pairs, Row, db, row_maker, slot
 
 MAX_COUNTED = 10_000  # rows that are looked at, for a total or for a search
 MAX_ID = 2**63 - 1
 BEFORE_ALL = -1  # there may be a category 0
-
-Row = Any  # a named tuple with an `id`
 
 
 class Part(NamedTuple):
@@ -46,10 +43,8 @@ class List:
     A search looks at the newest rows alone, and shows those for which it is true.
     """
 
-    id: Field
+    model: type[BaseModel]
     filters: Pairs  # None stands for any value
-    columns: Sequence[ColumnBase]
-    make: Callable[[tuple[Any, ...]], Row]
     is_descending: bool = True
     search: Sequence[Expression] = ()
     newest: int | None = None  # the number of rows that belong to the list, if limited
@@ -57,7 +52,7 @@ class List:
 
     def show(self, part: Part) -> Listed:
         most = self.newest or MAX_COUNTED
-        older = db.scan(self._select([self.id]).offset(most).limit(1))
+        older = db.scan(self._select([self.model.id]).offset(most).limit(1))
         above = older[0][0] if older else BEFORE_ALL
         counted = self._select([SQL("1")], above).where(*self.search).limit(most)
         [(total,)] = db.scan(counted.select_from(fn.COUNT(SQL("*"))))
@@ -79,31 +74,32 @@ class List:
         """Return a part of the newest rows, in the order of a column."""
         end = total if part.is_last else part.before
         start = part.after or 0 if end is None else max(0, end - part.limit)
-        found = self._select([self.id], above).where(*self.search)
-        few = found.order_by(self.sort, self.id).limit(part.limit).offset(start)
-        rows = self.id.model.select(*self.columns).where(self.id.in_(few))
-        ordered = db.scan(rows.order_by(self.sort, self.id))
-        stop = start + len(ordered)
-        return Listed(
-            list(map(self.make, ordered)),
-            total,
-            is_exact,
-            start or None,
-            stop if stop < total else None,
-        )
+        key, order = self.model.id, (self.sort, self.model.id)
+        found = self._select([key], above).where(*self.search)
+        few = found.order_by(*order).limit(part.limit).offset(start)
+        query = self.model.select(*self.model.columns()).where(key.in_(few))
+        rows = self._rows(query.order_by(*order))
+        stop = start + len(rows)
+        following = stop if stop < total else None
+        return Listed(rows, total, is_exact, start or None, following)
 
     def _read(
         self, limit: int, above: int, start: int | None, is_backward: bool
     ) -> tuple[list[Row], int | None]:
         """Return the rows of a page, and the id at which to go on if there are more."""
+        columns = self.model.columns()
         if is_backward == self.is_descending:
             above = above if start is None else max(above, start)
-            query = self._select(self.columns, above, is_ascending=True)
+            query = self._select(columns, above, is_ascending=True)
         else:
-            query = self._select(self.columns, above, start)
-        found = db.scan(query.where(*self.search).limit(limit + 1))
-        rows = [self.make(row) for row in found[:limit]]
+            query = self._select(columns, above, start)
+        found = self._rows(query.where(*self.search).limit(limit + 1))
+        rows = found[:limit]
         return rows, rows[-1].id if len(found) > limit else None
+
+    def _rows(self, query: Select) -> list[Row]:
+        names = [column.name for column in self.model.columns()]
+        return list(map(row_maker(*names), db.scan(query)))
 
     def _select(
         self,
@@ -112,52 +108,39 @@ class List:
         below: int | None = None,
         is_ascending: bool = False,
     ) -> Select:
+        key = self.model.id
         equal = [(column, value) for column, value in self.filters if value is not None]
-        end = None if below is None else self.id < below
-        keys = db.order_along_index(equal, [self.id])
+        end = None if below is None else key < below
+        keys = db.order_along_index(equal, [key])
         return (
-            self.id.model.select(*columns)
-            .where(db.along_index(equal, self.id > above, end))
-            .order_by(*(key.asc() if is_ascending else key.desc() for key in keys))
+            self.model.select(*columns)
+            .where(db.along_index(equal, key > above, end))
+            .order_by(*(each.asc() if is_ascending else each.desc() for each in keys))
         )
 
 
-def count_each(
-    key: Field, filters: Pairs, column: Field, values: Iterable[str]
-) -> dict[str, int]:
+def count_each(filters: Pairs, column: Field, values: Iterable[str]) -> dict[str, int]:
     """Return how many rows have each value, along an index; at most MAX_COUNTED."""
-    counts = {}
+    counts, model = {}, column.model
     for value in values:
         equal = [pair for pair in (*filters, (column, value)) if pair[1] is not None]
-        few = key.model.select(SQL("1")).where(db.along_index(equal, key > BEFORE_ALL))
+        rows = model.select(SQL("1"))
+        few = rows.where(db.along_index(equal, model.id > BEFORE_ALL))
         counted = few.limit(MAX_COUNTED).select_from(fn.COUNT(SQL("*")))
         [(counts[value],)] = db.scan(counted)
     return counts
 
 
-def page_statements(
-    key: Field, columns: tuple[Field, ...], *filters: Field
-) -> Callable[..., Statement]:
-    """Return a function that returns a statement by the names of its values.
+def page_query(model: type[BaseModel], *filters: str) -> Select:
+    """Return a query for a page of the API: rows of a project after an id.
 
-    The statement reads the rows of a `project` after a key, at most `limit`. It takes
-    `project`, `after`, `limit`, and values for the filters whose columns are named. It
-    needs an index on the project, these, and the key.
+    Its slots are `project`, `after`, `limit`, and the columns that are filters. It
+    needs an index on the project, these in the order of their names, and the id.
     """
-
-    @functools.cache
-    def choose(*names: str) -> Statement:
-        chosen = [column for column in filters if column.name in names]
-        return Statement(db, lambda: _page(key, columns, chosen))
-
-    return choose
-
-
-def _page(key: Field, columns: tuple[Field, ...], filters: Sequence[Field]) -> Select:
-    equal = (key.model.project, *filters)
+    key, equal = model.id, [getattr(model, each) for each in ("project", *filters)]
     values = [(column, slot(column.name)) for column in equal]
     query: Select = (
-        key.model.select(*columns)
+        model.select(*model.columns())
         .where(db.along_index(values, key > slot("after")))
         .order_by(*equal, key)
         .limit(slot("limit"))

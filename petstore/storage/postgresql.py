@@ -212,10 +212,6 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
         with self.transaction():  # the default of the role is not ISOLATION
             return self._fetch(written, values)
 
-    def run_many(self, written: Written, many: list[dict[str, Any]]) -> None:
-        with as_peewee_errors, self.connection().cursor() as cursor:
-            cursor.executemany(written.sql, many)
-
     def lock_until_commit(self, number: int) -> None:
         """Lock the number until the transaction ends; wait for others that hold it."""
         self.execute_sql("SELECT pg_advisory_xact_lock(%s)", (number,))

@@ -166,10 +166,6 @@ class Sqlite(Engine, peewee.SqliteDatabase):
         self._require_transaction()
         return self._try(super().execute_sql, sql, params)
 
-    def run_many(self, written: Written, many: list[dict[str, Any]]) -> None:
-        with as_peewee_errors:
-            self.connection().executemany(written.sql, many)
-
     def along_index(
         self, equal: Pairs, low: Expression, high: Expression | None = None
     ) -> Expression:

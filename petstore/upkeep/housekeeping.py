@@ -9,7 +9,7 @@ from peewee import ColumnBase, Field, Model, Query
 
 from petstore import clock, events, timeouts
 from petstore.models import requests, stored_responses
-from petstore.models.activity import Activity
+from petstore.models.activity import Event
 from petstore.models.keys import KEEP_ENDED_MS, Key
 from petstore.models.requests import FAILURES_KEPT_MS, FailedRequest, KeyUsage
 from petstore.models.sessions import FILE_KEPT_MS, Session, Upload
@@ -47,7 +47,7 @@ TABLES = (
     Kept(Session, Session.ends_ms),
     Kept(Upload, Upload.at_ms, FILE_KEPT_MS),
     Kept(StoredResponse, StoredResponse.created_ms, stored_responses.KEPT_MS),
-    Kept(Activity, Activity.at_ms, events.KEPT_MS),
+    Kept(Event, Event.at_ms, events.KEPT_MS),
     Kept(FailedRequest, FailedRequest.at_ms, FAILURES_KEPT_MS, along=FailedRequest.id),
     Kept(KeyUsage, KeyUsage.day, requests.SHOWN_DAYS - 1, unit_ms=clock.MS_PER_DAY),
     Kept(Key, Key.ends(), KEEP_ENDED_MS),

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from threading import Barrier
 from types import SimpleNamespace
+from typing import Any
 
 import peewee
 import pytest
@@ -19,11 +20,10 @@ from petstore.models.projects import Plan, Project
 from petstore.models.requests import (
     FAILURES_KEPT,
     FailedRequest,
-    Failure,
     Notes,
     failures,
-    listed_failures,
 )
+from petstore.storage import Row
 from petstore.storage.lists import Part
 from petstore.upkeep import housekeeping
 from tests.harness.clocks import START_MS, Clock
@@ -34,16 +34,17 @@ MANY, THREADS = 100_000, 4
 EVERYTHING = Part(limit=FAILURES_KEPT + 1)
 
 
-def found(project: Project, request_id: str | None = None) -> list[Failure]:
+def found(project: Project, request_id: str | None = None) -> list[Row]:
     """Write what is waiting, and return the failures that the project sees."""
     failures.flush()
-    return listed_failures(project.id, EVERYTHING, id=request_id).rows
+    return FailedRequest.listed(project.id, EVERYTHING, id=request_id).rows
 
 
-def failure(project: Project, number: int = 0, second: int = 0) -> Failure:
+def failure(project: Project, number: int = 0, second: int = 0) -> dict[str, Any]:
     at_ms = START_MS + second * clock.MS_PER_SECOND
     facts = ("x", 404, "not_found", "x", "pet_AAAAAAAAAAAA", f"{number}")
-    return Failure(project.id, at_ms, *facts)
+    names = [field.name for field in FailedRequest._meta.sorted_fields[1:]]
+    return dict(zip(names, (project.id, at_ms, *facts), strict=True))
 
 
 @pytest.fixture
@@ -59,7 +60,7 @@ def test_failure_is_found_by_its_id_with_what_was_answered_by_its_project_alone(
     answer = client.get("/v1/pets/9", headers={"X-Request-ID": "mine-1"})
     [row] = found(project, "mine-1")
     said = ("getPet", 404, "not_found", answer.json["message"])
-    assert row[:-1] == (project.id, START_MS, *said, key[:16], "mine-1")
+    assert row[1:] == (START_MS, *said, key[:16], "mine-1")
     assert len(found(project)) == 2
     assert found(project, "mine") == found(rival) == found(rival, "mine-1") == []
 
@@ -163,7 +164,7 @@ def test_nothing_waits_for_a_locked_database_and_nothing_is_lost(
 def test_what_the_database_refuses_for_good_and_deleted_projects_stop_nothing(
     project: Project, rival: Project, notes: Notes
 ):
-    notes.add(failure(project)._replace(status=None))
+    notes.add(failure(project) | {"status": None})
     with pytest.raises(peewee.IntegrityError):
         notes.flush()
     rival.mark_deleted()

@@ -10,7 +10,7 @@ from peewee import Model
 
 from petstore.clock import MS_PER_DAY
 from petstore.concurrency import Delayed
-from petstore.models.activity import Activity
+from petstore.models.activity import Event
 from petstore.models.keys import Key
 from petstore.models.projects import Project
 from petstore.models.requests import FailedRequest, KeyUsage
@@ -57,9 +57,9 @@ def kept(project: Project, key: str) -> dict[type[Model], int]:
         Upload.create(**file, at_ms=old_ms - FILE_KEPT_MS)
         FailedRequest.create(project=project, at_ms=old_ms - MS_PER_DAY, **FAILURE)
         facts = {"name": "x", "actor": "operator", "facts": "{}"}
-        Activity.create(project=project, at_ms=old_ms - 90 * MS_PER_DAY, **facts)
+        Event.create(project=project, at_ms=old_ms - 90 * MS_PER_DAY, **facts)
         counted(old_ms - MS_PER_DAY // 2, ms, ms + 1)
-    tables = KeyUsage, StoredResponse, Session, Upload, FailedRequest, Activity, Counter
+    tables = KeyUsage, StoredResponse, Session, Upload, FailedRequest, Event, Counter
     return {table: table.select().count() - 1 for table in tables}
 
 

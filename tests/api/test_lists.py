@@ -9,8 +9,8 @@ from flask.testing import FlaskClient
 from werkzeug.test import EnvironBuilder, TestResponse, run_wsgi_app
 
 from petstore.models.categories import Category
-from petstore.models.orders import OrderTable
-from petstore.models.pets import PetTable
+from petstore.models.orders import Order
+from petstore.models.pets import Pet
 from petstore.models.projects import Project
 from tests.harness.answers import INVALID, errors_of
 from tests.harness.databases import of_one_engine
@@ -39,9 +39,9 @@ def add(project: Project, path: str, ids: Iterable[int], status: str = "") -> No
     for each in ids:
         row = {"project": project, "id": each, "status": status}
         if path == PETS:
-            PetTable.create(**row, name="Rex", category_id=7)
+            Pet.create(**row, name="Rex", category_id=7)
         elif path == ORDERS:
-            OrderTable.create(**row, pet_id=1, created_ms=0, updated_ms=0)
+            Order.create(**row, pet_id=1, created_ms=0, updated_ms=0)
         else:
             Category.ensure(project.id, each)
 

@@ -7,7 +7,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from petstore.models.credentials import new_key
-from petstore.models.pets import PetTable
+from petstore.models.pets import Pet
 from petstore.models.projects import Project
 from petstore.models.requests import uses
 from petstore.storage.postgresql import Connection
@@ -23,7 +23,7 @@ ADMITTED = 2
 def settled(client: FlaskClient, stranger: FlaskClient, project: Project) -> None:
     """Insert thirty pets and execute what only the first request of a day needs."""
     row = {"project": project, "name": "Rex", "category_id": 7, "status": "sold"}
-    PetTable.insert_many([row] * 30).execute()
+    Pet.insert_many([row] * 30).execute()
     client.post("/v1/pets", json=REX)
     stranger.get("/v1/pets")
     uses.flush()

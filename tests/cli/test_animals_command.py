@@ -7,7 +7,7 @@ from unittest.mock import Mock
 import pytest
 from click.testing import Result
 
-from petstore.models.activity import Activity
+from petstore.models.activity import Event
 from petstore.models.categories import Category
 from petstore.models.orders import Order
 from petstore.models.pets import Pet
@@ -81,7 +81,7 @@ def test_animals_of_a_file_are_added(import_text: Import, project: Project):
         assert printed(import_text(content)) == str(len(added))
         assert animals(project)[-len(added) :] == added
     assert printed(import_text(HEAD + "\n,\n")) == "0"
-    events = Activity.select().where(Activity.name == "animals_imported")
+    events = Event.select().where(Event.name == "animals_imported")
     assert events.count() == len(cases)
 
 
@@ -165,7 +165,7 @@ def test_dry_run_says_what_would_be(import_text: Import, project: Project, rex: 
     ]
     assert faults(import_text(HEAD + "Rex,\n", "--dry-run"))
     assert animals(project) == [("Rex", 7, "available")]
-    assert not Activity.select().where(Activity.name == "animals_imported").exists()
+    assert not Event.select().where(Event.name == "animals_imported").exists()
 
 
 def test_each_line_at_fault_is_named(import_text: Import, project: Project):

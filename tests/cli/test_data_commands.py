@@ -14,7 +14,8 @@ from flask.testing import FlaskClient
 
 from petstore.models.domains import Domain
 from petstore.models.keys import Key
-from petstore.models.pets import Pet, PetTable
+from petstore.models.orders import withdraw_pet
+from petstore.models.pets import Pet
 from petstore.models.projects import Project
 from petstore.models.secrets import Secret
 from petstore.quotas.database import Counter
@@ -172,14 +173,14 @@ def test_rows_are_copied_unchanged_and_ids_are_not_reused(
     row = dict.fromkeys(columns, 0) | {"is_granted": True}
     numbers = range(2 * COPIED_AT_ONCE)  # more than fit into a statement
     Counter.insert_many(row | {"subject": f"{number}"} for number in numbers).execute()
-    Pet.withdraw(project.id, add_pet(project, "Last"))
+    withdraw_pet(project.id, add_pet(project, "Last"))
     # In a process of its own, which has imported no more than the command does.
     done = servers.flask(environ, "data", "copy", unmigrated_url)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert contents(target) == contents()
     assert Counter.select().count(target.counters) == Counter.select().count()
     assert all(contents().values())
-    for table, last in [(PetTable, len(NAMES) + 2), (Project, 1), (Domain, 1)]:
+    for table, last in [(Pet, len(NAMES) + 2), (Project, 1), (Domain, 1)]:
         assert target.db.last_id(table._meta.table_name) == last
     for url in (unmigrated_url, environ["DATABASE_URL"]):
         assert refusal(flask("data", "copy", url)) == (
@@ -199,12 +200,12 @@ def test_copy_under_load_is_a_snapshot_with_the_next_id(
         before = ids_of_added(clients)
         text_of(flask("data", "copy", unmigrated_url))
     assert clients.statuses() == {200, 201}
-    query = PetTable.select(PetTable.id).order_by(PetTable.id)
+    query = Pet.select(Pet.id).order_by(Pet.id)
     ids = [row.id for row in query.execute(target.db)]
     assert before <= set(ids)
     assert ids == list(range(1, len(ids) + 1))
     columns = {"project": 1, "name": "Tom", "category_id": 1, "status": "sold"}
-    [added] = PetTable.insert(columns).returning(PetTable.id).execute(target.db)
+    [added] = Pet.insert(columns).returning(Pet.id).execute(target.db)
     assert added.id == len(ids) + 1
 
 
@@ -228,6 +229,6 @@ def test_failed_copy_leaves_the_target_empty(
     clock: Clock,
 ):
     fill(client, project, clock)
-    PetTable.update(name="a\0").execute()
+    Pet.update(name="a\0").execute()
     failure(flask("data", "copy", unmigrated_url))
     assert not any(contents(target).values())

@@ -12,12 +12,12 @@ from click.testing import Result
 from flask import Flask
 from flask.testing import FlaskClient
 
-from petstore.models.activity import Activity
-from petstore.models.categories import CategoryTable
+from petstore.models.activity import Event
+from petstore.models.categories import Category
 from petstore.models.credentials import prefix_of
 from petstore.models.domains import Domain, Host
 from petstore.models.keys import Key
-from petstore.models.pets import Pet, PetTable
+from petstore.models.pets import Pet
 from petstore.models.projects import Project
 from petstore.quotas.database import Counter
 from petstore.storage import counters, db
@@ -35,7 +35,7 @@ from tests.harness.waiting import wait_until
 MANY, BATCHES = 2_000, 20  # rows in each of two projects, and batches of one
 
 # For all projects that there ever are: no slug is given twice.
-STAYS, LIMITED = {"Secret", "Slug"}, {"PetTable", "OrderTable", "CategoryTable"}
+STAYS, LIMITED = {"Secret", "Slug"}, {"Pet", "Order", "Category"}
 
 
 def held() -> set[str]:
@@ -70,9 +70,9 @@ def test_every_table_loses_its_rows_and_the_other_project_keeps_them(
     assert text_of(delete()) == ""
     after = contents()
     assert [each.slug for each in Project.select()] == ["rival"]
-    for model in (Key, Activity):  # of both projects, also before they are filled
+    for model in (Key, Event):  # of both projects, also before they are filled
         assert {each.project_id for each in model.select()} == {rival.id}
-    for name in before.keys() - {"Project", "Key", "Activity"}:
+    for name in before.keys() - {"Project", "Key", "Event"}:
         assert after[name] == before[name]
     assert after["Slug"] == [("rival",), ("shelter",)]
 
@@ -154,7 +154,7 @@ def test_project_is_gone_while_its_rows_are_deleted_until_the_command_finishes_i
     for _ in range(2):
         failure(delete())
         assert "`flask projects delete shelter` goes on" in flask("check").stdout
-    assert PetTable.select().exists()
+    assert Pet.select().exists()
     assert not Domain.select().exists()
     assert client.get("/v1/pets").status_code == 401
     assert Host.of_slug("shelter") is None
@@ -165,7 +165,7 @@ def test_project_is_gone_while_its_rows_are_deleted_until_the_command_finishes_i
     assert Key.by_prefix(prefix).project_id == rival.id
     pauses.clear()
     assert text_of(delete()) == ""
-    assert not PetTable.select().exists()
+    assert not Pet.select().exists()
     assert refusal(delete()) == "There is no project 'shelter'."
 
 
@@ -180,12 +180,12 @@ def test_others_write_between_two_batches(
         assert not db.in_transaction()
         assert not counters.in_transaction()
         add_pet(rival, "Rex")
-        left.append(PetTable.select().where(PetTable.project == project.id).count())
+        left.append(Pet.select().where(Pet.project == project.id).count())
 
     pauses.append(write)
     delete()
     assert left == [2, 1, 0, 0]  # an empty batch ends them, of animals and categories
-    assert PetTable.select().where(PetTable.project == rival.id).count() == len(left)
+    assert Pet.select().where(Pet.project == rival.id).count() == len(left)
 
 
 @of_both_engines
@@ -193,14 +193,14 @@ def test_late_row_is_deleted_too(delete: Callable, project: Project, pauses: lis
     add_pet(project, "Rex")
 
     def add_once() -> None:
-        if not CategoryTable.select().exists():
+        if not Category.select().exists():
             pauses.clear()
             add_pet(project, "Rex")
 
     pauses.append(add_once)
     assert text_of(delete()) == ""
     assert not pauses
-    assert not PetTable.select().exists()
+    assert not Pet.select().exists()
 
 
 @of_both_engines

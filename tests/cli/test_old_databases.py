@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from petstore.models.orders import Order, OrderTable
+from petstore.models.orders import Order
 from petstore.models.pets import Pet
 from petstore.models.projects import Plan, Project
 from petstore.settings import read_settings
@@ -63,5 +63,5 @@ def test_what_release_1_1_0_has_recorded_goes(project: Project):
 
 def test_ids_are_never_used_twice(project: Project):
     order = Order.place(project.id, Pet.add(project.id, **REX).id)
-    OrderTable.delete().execute()
+    Order.delete().execute()
     assert Order.place(project.id, Pet.add(project.id, **REX).id).id > order.id

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from flask.testing import FlaskClient
 
-from petstore.models.pets import PetTable
+from petstore.models.pets import Pet
 from petstore.models.projects import Project
 from petstore.upkeep import projects as upkeep
 from tests.cli.outputs import printed, refusal, table, text_of
@@ -139,7 +139,7 @@ def test_rows_that_another_release_has_added_are_told_and_counted_again(
     flask: Callable, client: FlaskClient, project: Project, rival: Project
 ):
     client.post("/v1/pets", json={"name": "Rex", "categoryId": 7})
-    PetTable.insert(project=project, name="Bo", category_id=7, status="sold").execute()
+    Pet.insert(project=project, name="Bo", category_id=7, status="sold").execute()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(upkeep, "MOST_COMPARED", upkeep.PROJECT_COST)
         assert "not compared: 1" in text_of(flask("check"))

@@ -7,7 +7,7 @@ from flask.testing import FlaskClient
 
 from petstore.errors import ERRORS
 from petstore.events import KEPT, emit_after_commit
-from petstore.models.activity import Activity
+from petstore.models.activity import Event
 from petstore.models.keys import Key
 from petstore.models.projects import Project
 from petstore.models.requests import failures
@@ -63,7 +63,7 @@ def test_facts_are_told_in_words(
     prefix = key[:16]
     assert f"Key banned {prefix} until 17 Mar 2027 12:05 UTC {prefix} 17 Mar" in shown
     assert "Certificate failed shop.example.org It is late. The service tries" in shown
-    Activity.update(name="lions_tamed", facts="{}").execute()
+    Event.update(name="lions_tamed", facts="{}").execute()
     assert "lions tamed" in browser.read(ACTIVITY)  # as a newer version calls it
 
 

@@ -90,7 +90,7 @@ def test_a_wrong_correction_is_shown_with_its_fault(browser: Browser, project: P
 
 @of_both_engines
 def test_lost_correction_adds_no_category(browser: Browser, project: Project):
-    Pet.withdraw(project.id, 1)
+    Pet.remove(project.id, 1)
     correction = {"name": "Max", "categoryId": "Dogs"}
     assert browser.submit(ANIMAL, **correction).status_code == 404
     assert Category.ids_named(project.id, "Dogs") == []

@@ -10,7 +10,7 @@ from petstore.models.categories import Category
 from petstore.models.domains import Domain
 from petstore.models.keys import Key
 from petstore.models.orders import Order
-from petstore.models.pets import PetTable
+from petstore.models.pets import Pet
 from petstore.models.projects import Project
 from tests.harness.browser import SIGN_IN, Browser, add_pet, words
 from tests.harness.databases import of_both_engines
@@ -160,7 +160,7 @@ def test_form_that_is_repeated_acts_once(browser: Browser, project: Project, key
         rows = set()
         for _ in range(2):
             answer = browser.submit(page + action, idempotency_key=token, **fields)
-            rows.add((PetTable.select().count(), Key.select().count()))
+            rows.add((Pet.select().count(), Key.select().count()))
         assert len(rows) == 1
         assert said in browser.read(answer.location)
 

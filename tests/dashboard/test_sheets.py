@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from werkzeug.test import TestResponse
 
-from petstore.models.activity import Activity
+from petstore.models.activity import Event
 from petstore.models.categories import Category
 from petstore.models.orders import Order
 from petstore.models.pets import Pet
@@ -96,7 +96,7 @@ def test_any_number_of_answers_imports_once(browser: Browser, project: Project):
     again = browser.get(browser.submit(question).location)
     assert "The file does not wait any more." in browser.read(again.location)
     assert names(project) == ["Max", "Tom"]
-    event = Activity.get(Activity.name == "animals_imported")
+    event = Event.get(Event.name == "animals_imported")
     assert event.actor.startswith("pet_")
     imported = "Animals imported 1 animal, 1 corrected"
     assert imported in browser.read("/dashboard/activity")

@@ -6,8 +6,8 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from petstore.models.categories import CategoryTable
-from petstore.models.pets import PetTable
+from petstore.models.categories import Category
+from petstore.models.pets import Pet
 from petstore.models.projects import Plan, Project
 from petstore.models.requests import uses
 from tests.harness.browser import Browser, add_pet, words
@@ -121,5 +121,5 @@ def test_forms_of_a_full_project_add_nothing(browser: Browser, project: Project)
     shown = browser.submit("/dashboard/animals", name="Tom", categoryId="7")
     assert message in words(shown)
     assert 'value="Tom"' in shown.text
-    assert CategoryTable.select().count() == 1
-    assert PetTable.select().count() == 4
+    assert Category.select().count() == 1
+    assert Pet.select().count() == 4

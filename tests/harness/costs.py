@@ -1,6 +1,7 @@
 """Measure what each SQL statement of the service examines, as it runs."""
 
 import re
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -11,7 +12,6 @@ import pytest
 from psycopg.pq import TransactionStatus
 
 from petstore.storage import counters, db
-from petstore.storage.engine import Rows
 
 MEASURED = ("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")
 # Any number of values, of a list or of a row.
@@ -67,14 +67,25 @@ def watched(watch: Callable[[Any, str, Any, Callable], Any]) -> Iterator[None]:
             ) -> Any:
                 return watch(database, sql, params, partial(run, sql, params))
 
-            def run_many(written: Any, many: list, fetch=database._fetch) -> None:
-                for values in many:
-                    fetch(written, values)
-
             patch.setattr(database, "_fetch_once", watched_fetch)
             patch.setattr(database, "execute_sql", watched_execute)
-            patch.setattr(database, "run_many", run_many)
         yield
+
+
+class Rows(deque):
+    """The rows of a statement that has ended, in place of its cursor."""
+
+    def __init__(self, cursor: Any) -> None:
+        super().__init__(cursor.fetchall())
+        self.description, self.rowcount = cursor.description, cursor.rowcount
+
+    def fetchone(self) -> Any:
+        return self.popleft() if self else None
+
+    def fetchall(self) -> list[Any]:
+        return list(self)
+
+    close = deque.clear
 
 
 def _steps(connection: Any, _sql: str, _values: Any, run: Callable) -> tuple[Any, int]:

@@ -6,7 +6,6 @@ from petstore.models import categories
 from petstore.models.categories import (
     Category,
     CategoryNameTaken,
-    CategoryTable,
     CategoryUnclear,
 )
 from petstore.models.projects import Project
@@ -80,5 +79,5 @@ def test_categories_that_somebody_adds_meanwhile_count_once(
     monkeypatch.setattr(categories, "take_rows", take_late)
     with db.atomic():
         assert not Category.ensure(project.id, 1)
-    assert CategoryTable.select().count() == 1
+    assert Category.select().count() == 1
     assert Project.get_by_id(project.id).rows_held == 1

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from petstore.models.activity import Activity
+from petstore.models.activity import Event
 from petstore.models.domains import Domain
 from petstore.models.grants import FULL_GRANT
 from petstore.models.keys import Key
@@ -48,7 +48,7 @@ CHANGES = {
 def test_events_are_logged_after_their_transaction_commits_and_never_if_it_does_not(
     told: Told, project: Project, own_key: Key
 ):
-    before = Activity.select().count()
+    before = Event.select().count()
     for events in (set(), CHANGES.keys()):
         with db.atomic() as transaction:
             for change in CHANGES.values():
@@ -57,7 +57,7 @@ def test_events_are_logged_after_their_transaction_commits_and_never_if_it_does_
             if not events:
                 transaction.rollback()
         assert set(told()) == events
-        assert (Activity.select().count() > before) == bool(events)
+        assert (Event.select().count() > before) == bool(events)
 
 
 def test_what_changes_nothing_logs_no_event(

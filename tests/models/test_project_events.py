@@ -8,7 +8,7 @@ from flask.testing import FlaskClient
 
 from petstore import events
 from petstore.events import KEPT
-from petstore.models.activity import Activity, Event
+from petstore.models.activity import Event
 from petstore.models.domains import Certificate, DnsResult, Domain
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
@@ -37,7 +37,7 @@ def act(project: Project, times: int = 1) -> None:
 def fill(project: Project) -> None:
     """Add as many events as are kept."""
     event = {"project": project, "at_ms": START_MS, "name": "x", "actor": "operator"}
-    Activity.insert_many([event | {"facts": "{}"}] * KEPT).execute()
+    Event.insert_many([event | {"facts": "{}"}] * KEPT).execute()
 
 
 def test_commands_are_those_of_the_operator_and_a_ban_of_the_key(
@@ -99,10 +99,10 @@ def test_newest_500_events_of_each_project_are_kept(project: Project, rival: Pro
     act(project, 3)
     newest, oldest = listed(project)[0].id, listed(project)[-1].id
     assert newest - oldest == KEPT - 1
-    assert Activity.select().where(Activity.project == project).count() == KEPT
+    assert Event.select().where(Event.project == project).count() == KEPT
     assert len(listed(rival)) == 1
     events.emit_after_commit("key_revoked", project="gone", key="pet_x")
-    assert Activity.select().count() == KEPT + 1
+    assert Event.select().count() == KEPT + 1
 
 
 def test_pages_go_from_the_newest_event_to_the_oldest_of_90_days(
