@@ -41,7 +41,7 @@ STEPS = {
     "quota": ["petstore.api:_count"],
     "contract": ["petstore.api.contract:Operation._load"],
     "view": ["petstore.api.contract:Operation._carry_out"],
-    "query": ["petstore.models.pets:Pet.find", "petstore.models.pets:Pet.page"],
+    "query": ["petstore.models.pets:Pet.get_own", "petstore.models.pets:Pet.page"],
     "dump": ["petstore.schemas:StrictSchema._serialize"],
     "log": ["petstore.monitoring.requests:_log"],
     "metrics, notes": [

@@ -98,7 +98,7 @@ class World:
         self._made: dict[str, Callable[[], object]] = {
             "pet_id": self.pet,
             "order_id": lambda: Order.place(self.project.id, self.pet()).id,
-            "category_id": lambda: Pet.find(self.project.id, self.pet()).category_id,
+            "category_id": lambda: Pet.get_own(self.project.id, self.pet()).category_id,
             "prefix": lambda: Key.issue(self.project)[:16],
             "name": self._session,
             "domain_id": self._domain,

@@ -55,7 +55,7 @@ def create_order(project_id: int, pet_id: int, reference: str | None) -> Result:
 @Contract(takes=READ, returns=OrderSchema())
 def get_order(project_id: int, order_id: int) -> Result:
     """Get an order."""
-    return Result(Order.find(project_id, order_id))
+    return Result(Order.get_own(project_id, order_id))
 
 
 @bp.patch("/<id:order_id>")

@@ -66,7 +66,7 @@ def get_pet(project_id: int, pet_id: int) -> Result:
     `GET /v1/pets?after=41&limit=1`. It is the first item, if that has the `id` 42;
     otherwise there is no such animal.
     """
-    return Result(Pet.find(project_id, pet_id))
+    return Result(Pet.get_own(project_id, pet_id))
 
 
 @bp.patch("/<id:pet_id>")

@@ -44,7 +44,7 @@ def orders() -> str:
 @bp.get("/<id:order_id>")
 def order(order_id: int, form: Form = EMPTY) -> str:
     project_id = current_project().id
-    order = Order.find(project_id, order_id)
+    order = Order.get_own(project_id, order_id)
     form = filled_in(form, url_for(ORDER, order_id=order_id))
     return render_template(
         "order.html",
@@ -78,7 +78,7 @@ def close_order(order_id: int, closed_as: str) -> Outcome:
     parameters, _ = read_query(DashboardOrderQuery())
     project_id = current_project().id
     order = Order.change(project_id, order_id, status=closed_as)
-    pet = Pet.find(project_id, order.pet_id)
+    pet = Pet.get_own(project_id, order.pet_id)
     said = f"{pet.name} is {EFFECTS[closed_as]}. Order {order_id} is {closed_as}."
     places: dict[str, tuple[str, dict[str, Any]]] = {
         "animal": ("dashboard_pets.animal", {"pet_id": pet.id}),

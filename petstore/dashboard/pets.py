@@ -76,7 +76,7 @@ def add_animal(category_id: int | str, **members: Any) -> Outcome:
 def animal(pet_id: int, form: Form = EMPTY) -> str:
     """Show one animal; the form corrects or orders it."""
     project_id = current_project().id
-    pet = Pet.find(project_id, pet_id)
+    pet = Pet.get_own(project_id, pet_id)
     orders = Order.listed(project_id, Part(SHOWN_ORDERS), name=f"#{pet_id}")
     offered, labels = category_labels(project_id, {pet.category_id})
     origin = Pet.origin(project_id, pet_id)
@@ -102,7 +102,7 @@ def animal(pet_id: int, form: Form = EMPTY) -> str:
 @idempotent
 def correct_animal(pet_id: int, **changes: Any) -> Outcome:
     project_id = current_project().id
-    pet = Pet.find(project_id, pet_id)
+    pet = Pet.get_own(project_id, pet_id)
     if "category_id" in changes:
         changes["category_id"] = Category.meant(project_id, changes["category_id"])
     if changes:
@@ -114,7 +114,7 @@ def correct_animal(pet_id: int, **changes: Any) -> Outcome:
 @bp.post("/<id:pet_id>/withdraw")
 @idempotent
 def withdraw_animal(pet_id: int) -> Outcome:
-    pet = Pet.find(current_project().id, pet_id)
+    pet = Pet.get_own(current_project().id, pet_id)
     withdraw_pet(current_project().id, pet_id)
     return Outcome(INDEX, f"Removed {pet.name} (no. {pet_id}).")
 
@@ -123,7 +123,7 @@ def withdraw_animal(pet_id: int) -> Outcome:
 @loads_form(OrderForm(), form_page=animal)
 @idempotent
 def order_animal(pet_id: int, reference: str | None) -> Outcome:
-    pet = Pet.find(current_project().id, pet_id)
+    pet = Pet.get_own(current_project().id, pet_id)
     order = Order.place(current_project().id, pet.id, reference)
     said = f"Reserved {pet.name} (order {order.id})."
     return Outcome(ANIMAL, said, {"pet_id": pet.id})

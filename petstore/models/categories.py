@@ -19,9 +19,9 @@ from peewee import (
 )
 
 from petstore import randomness
-from petstore.models import NotFound, RuleError
+from petstore.models import OfProject, RuleError
 from petstore.models.projects import Project, count_if_room, refuse_rows, take_rows
-from petstore.storage import BaseModel, Row, db, page_query, slot, statement
+from petstore.storage import BaseModel, Row, db, slot, statement
 from petstore.storage.lists import MAX_ID, List, Listed, Part
 
 # What JavaScript and spreadsheets read exactly is at most 2^53 - 1.
@@ -43,8 +43,10 @@ def fold_name(name: str) -> str:
     return unicodedata.normalize("NFC", " ".join(name.casefold().split()))
 
 
-class Category(BaseModel):
+class Category(OfProject, BaseModel):
     """A category of the animals of a project."""
+
+    noun = "category"
 
     project = ForeignKeyField(Project, index=False)
     id = BigIntegerField()
@@ -152,18 +154,6 @@ class Category(BaseModel):
         return ids[0]
 
     @classmethod
-    def get_own(cls, project_id: int, category_id: int) -> Row:
-        """Return a category; raises `NotFound`."""
-        if category := cls.find_own(project_id, category_id):
-            return category
-        raise NotFound("category", category_id)
-
-    @classmethod
-    def find_own(cls, project_id: int, category_id: int) -> Row | None:
-        rows = _select_one(project=project_id, category_id=category_id)
-        return rows[0] if rows else None
-
-    @classmethod
     def rename(
         cls,
         project_id: int,
@@ -184,10 +174,6 @@ class Category(BaseModel):
             if not is_new:
                 _rename(**_values(project_id, category_id, name))
         return cls.row(category_id, name), is_new
-
-    @classmethod
-    def page(cls, project_id: int, *, after: int, limit: int) -> list[Row]:
-        return _select_page(project=project_id, after=after, limit=limit)
 
     @classmethod
     def listed(cls, project_id: int, part: Part) -> Listed:
@@ -255,16 +241,6 @@ def _require_free(ids: Iterable[int]) -> None:
 _BY_ID = (Category.project == slot("project")) & (Category.id == slot("category_id"))
 # Whether there is the category of a statement.
 CATEGORY_EXISTS = fn.EXISTS(Category.select(SQL("1")).where(_BY_ID))
-
-
-@statement(db)
-def _select_one() -> Query:
-    return Category.select(*Category.columns()).where(_BY_ID)
-
-
-@statement(db)
-def _select_page() -> Query:
-    return page_query(Category)
 
 
 @statement(db)

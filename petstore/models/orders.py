@@ -15,11 +15,11 @@ from peewee import (
 )
 
 from petstore import clock
-from petstore.models import Conflict, NotFound, RuleError
+from petstore.models import Conflict, NotFound, OfProject, RuleError
 from petstore.models.pets import Pet, PetNotAvailable
 from petstore.models.projects import Project, take_rows
 from petstore.models.searching import Wanted, fold
-from petstore.storage import BaseModel, Row, db, page_query, slot, statement
+from petstore.storage import BaseModel, Row, db, slot, statement
 from petstore.storage.lists import List, Listed, Part, count_each
 
 # Each with what the animal becomes.
@@ -44,8 +44,10 @@ class PetOrdered(PetNotAvailable):
     text = "The animal {} has the open order {}: complete or cancel it first."
 
 
-class Order(BaseModel):
+class Order(OfProject, BaseModel):
     """The wish of a client to adopt an animal."""
+
+    noun = "order"
 
     id = BigAutoField()
     project = ForeignKeyField(Project, index=False)
@@ -102,7 +104,7 @@ class Order(BaseModel):
             values = {"project": project_id, "id": order_id, "now": clock.now_ms()}
             rows = _change(*sorted(changes), **values, **changes)
             if not rows:
-                order = cls.find(project_id, order_id)
+                order = cls.get_own(project_id, order_id)
                 raise OrderClosed(order_id, order.status)
             [order] = rows
             if "status" in changes:
@@ -116,26 +118,8 @@ class Order(BaseModel):
             take_rows(project_id, -1)
             is_order = (cls.project == project_id) & (cls.id == order_id)
             if not cls.delete().where(is_order, cls.status != "placed").execute():
-                cls.find(project_id, order_id)
+                cls.get_own(project_id, order_id)
                 raise OrderOpen(order_id)
-
-    @classmethod
-    def find(cls, project_id: int, order_id: int) -> Row:
-        """Return one order of the project; raises `NotFound`."""
-        for row in _select_one(project=project_id, id=order_id):
-            return row
-        raise NotFound("order", order_id)
-
-    @classmethod
-    def page(
-        cls, project_id: int, *, after: int, limit: int, **filters: int | str
-    ) -> list[Row]:
-        """Return orders of the project by ascending id, after the id `after`.
-
-        There are at most `limit`; perhaps those with a `status` or a `pet_id`.
-        """
-        part = {"project": project_id, "after": after, "limit": limit}
-        return _select_page(*sorted(filters), **part, **filters)
 
     @staticmethod
     def open_of(project_id: int, pet_ids: Iterable[int]) -> dict[int, int]:
@@ -185,16 +169,6 @@ def _reference_and_name() -> Expression:
 
 
 @statement(db)
-def _select_one() -> Query:
-    return Order.select(*Order.columns()).where(_BY_ID)
-
-
-@statement(db)
-def _select_page(*filters: str) -> Query:
-    return page_query(Order, *filters)
-
-
-@statement(db)
 def _select_open_of() -> Query:
     columns = (Order.project, Order.pet_id, Order.status)
     values = (slot("project"), slot("pet_id"), "placed")
@@ -216,7 +190,7 @@ def correct_pet(project_id: int, pet_id: int, **changes: Any) -> Row:
     with db.atomic():
         if "status" in changes:
             take_rows(project_id, 0)  # no order is placed meanwhile
-            if Pet.find(project_id, pet_id).status != changes["status"]:
+            if Pet.get_own(project_id, pet_id).status != changes["status"]:
                 require_no_order(project_id, pet_id)
         return Pet.correct(project_id, pet_id, **changes)
 
@@ -235,7 +209,7 @@ def withdraw_pet(project_id: int, pet_id: int) -> None:
 def _refuse_pet(project_id: int, pet_id: int) -> NoReturn:
     require_no_order(project_id, pet_id)
     try:
-        pet = Pet.find(project_id, pet_id)
+        pet = Pet.get_own(project_id, pet_id)
     except NotFound:
         raise PetUnknown from None
     raise PetNotAvailable(pet_id, pet.status)

@@ -16,11 +16,11 @@ from peewee import (
 
 from petstore import clock
 from petstore.events import actor
-from petstore.models import Conflict, NotFound
+from petstore.models import Conflict, NotFound, OfProject
 from petstore.models.categories import CATEGORY_EXISTS, Category
 from petstore.models.projects import Project, take_rows
 from petstore.models.searching import Wanted, fold
-from petstore.storage import BaseModel, Row, db, page_query, slot, statement
+from petstore.storage import BaseModel, Row, db, slot, statement
 from petstore.storage.lists import List, Listed, Part, count_each
 
 STATUSES = ("available", "pending", "sold")
@@ -36,8 +36,10 @@ class CategoryInUse(Conflict):
     code = "category_in_use"
 
 
-class Pet(BaseModel):
+class Pet(OfProject, BaseModel):
     """An animal of a project."""
+
+    noun = "animal"
 
     id = BigAutoField()
     project = ForeignKeyField(Project, index=False)
@@ -95,18 +97,11 @@ class Pet(BaseModel):
         cls.insert_many([_columns(project_id, members) for members in pets]).execute()
 
     @classmethod
-    def find(cls, project_id: int, pet_id: int) -> Row:
-        """Return one animal of the project; raises `NotFound`."""
-        for row in _select_one(project=project_id, id=pet_id):
-            return row
-        raise NotFound("animal", pet_id)
-
-    @staticmethod
-    def origin(project_id: int, pet_id: int) -> Row:
+    def origin(cls, project_id: int, pet_id: int) -> Row:
         """Return when and by whom an animal was added, and corrected last."""
         for row in _select_origin(project=project_id, id=pet_id):
             return row
-        raise NotFound("animal", pet_id)
+        raise NotFound(cls.noun, pet_id)
 
     @classmethod
     def correct(cls, project_id: int, pet_id: int, **changes: Any) -> Row:
@@ -123,7 +118,7 @@ class Pet(BaseModel):
         values = {"project": project_id, "id": pet_id, **changes}
         for row in _correct(*sorted(changes), **values):
             return row
-        raise NotFound("animal", pet_id)
+        raise NotFound(cls.noun, pet_id)
 
     @staticmethod
     def correct_many(project_id: int, changes: dict[int, dict[str, Any]]) -> None:
@@ -134,17 +129,6 @@ class Pet(BaseModel):
         for pet_id, each in changes.items():
             values = _changed(each)
             _correct(*sorted(values), project=project_id, id=pet_id, **values)
-
-    @classmethod
-    def page(
-        cls, project_id: int, *, after: int, limit: int, **filters: int | str
-    ) -> list[Row]:
-        """Return animals of the project by ascending id, after the id `after`.
-
-        There are at most `limit`; perhaps those with a `status` or a `category_id`.
-        """
-        part = {"project": project_id, "after": after, "limit": limit}
-        return _select_page(*sorted(filters), **part, **filters)
 
     @classmethod
     def listed(
@@ -224,27 +208,17 @@ class Pet(BaseModel):
         """Make a pending animal sold, or available again."""
         _release(project=project_id, id=pet_id, status=status)
 
-    @staticmethod
-    def remove(project_id: int, pet_id: int) -> None:
+    @classmethod
+    def remove(cls, project_id: int, pet_id: int) -> None:
         """Delete an animal; raises `NotFound`."""
         if not _delete(project=project_id, id=pet_id):
-            raise NotFound("animal", pet_id)
+            raise NotFound(cls.noun, pet_id)
 
 
 # For the start, which refuses rows that release 1.1.0 has written.
 Pet.add_index(Pet.id, where=Pet.folded.is_null())
 
 _BY_ID = (Pet.project == slot("project")) & (Pet.id == slot("id"))
-
-
-@statement(db)
-def _select_one() -> Query:
-    return Pet.select(*Pet.columns()).where(_BY_ID)
-
-
-@statement(db)
-def _select_page(*filters: str) -> Query:
-    return page_query(Pet, *filters)
 
 
 @statement(db)

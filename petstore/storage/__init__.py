@@ -18,4 +18,3 @@ from petstore.storage.engine import deadline as deadline
 from petstore.storage.engine import seconds_left as seconds_left
 from petstore.storage.engine import slot as slot
 from petstore.storage.engine import statement as statement
-from petstore.storage.lists import page_query as page_query

@@ -60,6 +60,7 @@ class BaseModel(Model):
     """A table of the data."""
 
     id: Any  # in most tables
+    project: Any  # in those of a project
 
     class Meta:
         database = db
@@ -193,7 +194,10 @@ class Engine(Database):
             self._idle.pop().close()
 
     def execute_sql(self, sql: str, params: Any = None) -> Any:
-        """Run a statement; one that writes is a transaction of its own."""
+        """Run a statement; one that writes is a transaction of its own.
+
+        A write that returns rows needs `atomic`: they are read before its COMMIT.
+        """
         if READ.match(sql) or self.in_transaction():
             return super().execute_sql(sql, params)
         with self.transaction():
@@ -287,7 +291,7 @@ class Statement:
         self._build = build
         self._written: dict[Any, Written] = {}
 
-    def __call__(self, *choices: str, **values: Any) -> list[Row]:
+    def __call__(self, *choices: Any, **values: Any) -> list[Row]:
         database = self._database.obj
         written = self._written.get((type(database), choices))
         written = written or self._write(database, choices)
@@ -305,7 +309,7 @@ class Statement:
         rows: list[Row] = database.autocommit(written, values)
         return rows
 
-    def _write(self, database: Any, choices: tuple[str, ...]) -> Written:
+    def _write(self, database: Any, choices: tuple[Any, ...]) -> Written:
         query: Any = self._build(*choices)
         of_slots: Converters = {}
         # Constants become literals. It is not documented; see docs/architecture.md.

@@ -1,4 +1,4 @@
-"""Lists of the dashboard and pages of the API: each page costs the same.
+"""Lists of the dashboard: each page costs the same.
 
 A list is read along an index. Nothing reads more of it than a page, or a fixed number
 of rows, however many there are.
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from peewee import SQL, ColumnBase, Expression, Field, Select, fn
 
-from petstore.storage.engine import BaseModel, Pairs, Row, db, row_maker, slot
+from petstore.storage.engine import BaseModel, Pairs, Row, db, row_maker
 
 MAX_COUNTED = 10_000  # rows that are looked at, for a total or for a search
 MAX_ID = 2**63 - 1
@@ -129,20 +129,3 @@ def count_each(filters: Pairs, column: Field, values: Iterable[str]) -> dict[str
         counted = few.limit(MAX_COUNTED).select_from(fn.COUNT(SQL("*")))
         [(counts[value],)] = db.scan(counted)
     return counts
-
-
-def page_query(model: type[BaseModel], *filters: str) -> Select:
-    """Return a query for a page of the API: rows of a project after an id.
-
-    Its slots are `project`, `after`, `limit`, and the columns that are filters. It
-    needs an index on the project, these in the order of their names, and the id.
-    """
-    key, equal = model.id, [getattr(model, each) for each in ("project", *filters)]
-    values = [(column, slot(column.name)) for column in equal]
-    query: Select = (
-        model.select(*model.columns())
-        .where(db.along_index(values, key > slot("after")))
-        .order_by(*equal, key)
-        .limit(slot("limit"))
-    )
-    return query

@@ -51,7 +51,7 @@ def test_only_what_somebody_has_changed_is_written(browser: Browser, project: Pr
         # Meanwhile somebody else corrects everything.
         Pet.correct(project.id, 1, name="Tom", category_id=8, status="sold")
         browser.submit(ANIMAL, **filled_in | shown | fields)
-        assert Pet.find(project.id, 1)[1:4] == corrected
+        assert Pet.get_own(project.id, 1)[1:4] == corrected
 
 
 def test_a_returned_animal_is_taken_back(browser: Browser, project: Project):
@@ -72,7 +72,7 @@ def test_correcting_the_name_keeps_any_category(browser: Browser, project: Proje
         form = browser.get(page).text.partition('id="correct"')[2]
         [shown] = re.findall('name="categoryId"[^>]* value="([^"]*)"', form)
         assert browser.submit(page, name=name, categoryId=shown).status_code == 303
-        assert Pet.find(project.id, pet_id)[1:3] == (name, 9)
+        assert Pet.get_own(project.id, pet_id)[1:3] == (name, 9)
 
 
 def test_a_wrong_correction_is_shown_with_its_fault(browser: Browser, project: Project):
@@ -85,7 +85,7 @@ def test_a_wrong_correction_is_shown_with_its_fault(browser: Browser, project: P
         ("categoryId", "Dogs", "of two categories: choose Dogs #8 or Dogs #9"),
     ):
         assert fault in browser.follow(ANIMAL, **REX | {"name": "Max", field: text})
-    assert Pet.find(project.id, 1)[1:3] == ("Rex", 7)
+    assert Pet.get_own(project.id, 1)[1:3] == ("Rex", 7)
 
 
 @of_both_engines

@@ -76,19 +76,19 @@ def test_reference_is_corrected_and_erased(browser: Browser, project: Project):
             fields = {"reference": text, "shown.reference": shown}
             said = browser.follow(page, **fields)
             assert f"Saved order {order_id}." in said
-            found = Order.find(project.id, order_id).reference
+            found = Order.get_own(project.id, order_id).reference
             assert found == (text.strip() or None)
         Order.change(project.id, order_id, reference="Ada")
         browser.submit(page, **fields | {"shown.reference": " "})  # as it was shown
-        assert Order.find(project.id, order_id).reference == "Ada"
+        assert Order.get_own(project.id, order_id).reference == "Ada"
 
 
 def test_old_page_is_harmless(app: Flask, browser: Browser, key: str, project: Project):
     answer = browser.submit(f"{ORDERS}/3/complete?status=lost")
     assert answer.status_code == 400
-    assert Order.find(project.id, 3).status == "placed"
+    assert Order.get_own(project.id, 3).status == "placed"
     Browser(app, key).submit(f"{ORDERS}/3/cancel")
     said = browser.follow(f"{ORDERS}/3/complete")
     assert "The order 3 is cancelled already" in said
-    assert Order.find(project.id, 3).status == "cancelled"
+    assert Order.get_own(project.id, 3).status == "cancelled"
     assert browser.submit(f"{ORDERS}/26/complete").status_code == 404

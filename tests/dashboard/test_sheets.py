@@ -84,7 +84,7 @@ def test_page_says_what_file_would_do(browser: Browser, asked: Asked, project: P
     told = "2 animals would be added. 1 animal would be corrected. New categories: Cats"
     assert told in words(page)
     assert names(project) == ["Rex"]
-    assert Pet.find(project.id, 1).name == "Rex"
+    assert Pet.get_own(project.id, 1).name == "Rex"
 
 
 def test_any_number_of_answers_imports_once(browser: Browser, project: Project):
@@ -138,7 +138,7 @@ def test_line_that_has_become_wrong_stops_import(browser: Browser, project: Proj
     answer = browser.submit(question)
     told = f"Line 2: status: the animal {pet_id} has the open order {order.id}: "
     assert told in browser.read(answer.location)
-    assert Pet.find(project.id, pet_id).status == "pending"
+    assert Pet.get_own(project.id, pet_id).status == "pending"
 
 
 def test_what_is_no_list_of_animals_is_refused(browser: Browser, asked: Asked):

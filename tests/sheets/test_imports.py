@@ -110,4 +110,4 @@ def test_answer_does_nothing_where_a_line_is_wrong_by_then(project: Project):
     Order.place(project.id, 1)
     with pytest.raises(LinesAtFault):
         store(project, plan)
-    assert Pet.find(project.id, 1).status == "pending"
+    assert Pet.get_own(project.id, 1).status == "pending"
