@@ -12,7 +12,10 @@ from petstore.storage import BaseModel, Row, db, slot, statement
 
 
 class RuleError(Exception):
-    """A rule does not allow what was asked for. The text tells the caller why."""
+    """A rule does not allow what was asked for. The text tells the caller why.
+
+    It has a subclass where somebody handles an error, or a request meets it.
+    """
 
     code: str | None = None  # of `petstore.errors.ERRORS`, if a request can meet it
     # With `{}` for each value that the error is raised with; if empty, the message of
@@ -20,8 +23,9 @@ class RuleError(Exception):
     text = ""
     field: str | None = None  # of a form, that is at fault
 
-    def __init__(self, *values: object) -> None:
-        text = self.text or (ERRORS[self.code].message if self.code else "")
+    def __init__(self, *values: object, text: str = "", field: str = "") -> None:
+        text = text or self.text or (ERRORS[self.code].message if self.code else "")
+        self.field = field or self.field
         super().__init__(text.format(*values))
 
 

@@ -20,7 +20,6 @@ class Caller(NamedTuple):
     key_id: int
     prefix: str
     digest: bytes
-    last_used_ms: int | None
     banned_until_ms: int | None
     role: str
     key_per_minute: int | None
@@ -77,7 +76,6 @@ def callers() -> "ModelSelect[Key]":
         "key_id": Key.id,
         "prefix": Key.prefix,
         "digest": Key.digest,
-        "last_used_ms": Key.last_used_ms,
         "banned_until_ms": Key.banned_until_ms,
         "role": Case(None, [(Key.is_public, PUBLIC)], Key.stored_role),
         "key_per_minute": Key.per_minute,

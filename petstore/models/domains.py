@@ -43,10 +43,6 @@ class DomainNotAllowed(RuleError):
     text = "{}"
 
 
-class CannotBePrimary(RuleError):
-    text = "Only a verified domain can be primary, and only if DNS points here."
-
-
 def require_domains(project: Project) -> None:
     """Raise `DomainNotAllowed` unless the plan of the project has domains."""
     if not project.has_domains:
@@ -206,14 +202,15 @@ class Domain(BaseModel):
         return "active" if self.certificate_issuer else "issuing"
 
     def choose(self) -> None:
-        """Make it the primary one; raises `DomainNotAllowed` and `CannotBePrimary`."""
+        """Make it the primary one; raises `DomainNotAllowed`."""
         require_domains(self.project)
         points_here = _points_here_since(clock.now_ms() - REDIRECTS_END_AFTER_MS)
         with db.atomic():
             db.lock_until_commit(self.project_id)
             is_verified = Domain.verified_ms.is_null(False)
             if not self._change(is_verified, points_here, is_chosen=True):
-                raise CannotBePrimary
+                text = "Only a verified domain can be primary, if DNS points here."
+                raise DomainNotAllowed(text)
             Domain.update(is_chosen=False).where(
                 Domain.project == self.project_id, Domain.id != self.id
             ).execute()

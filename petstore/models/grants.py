@@ -91,40 +91,11 @@ def is_one_of(origin: str, origins: str) -> bool:
         return False
 
 
-class LimitMissing(RuleError):
-    field = "per_day"
-    text = "A key has a limit per minute and a limit per day of its own, or neither."
-
-
-class LimitsTooHigh(RuleError):
-    field = "per_minute"
-    text = (
-        "A key may have at most the limits of its project, which are {:,} requests a "
-        "minute and {:,} a day."
-    )
-
-
-class LimitsNeeded(RuleError):
-    field = "per_minute"
-    text = "A key for a web page needs limits of its own, since everybody can take it."
-
-
-class NoKeyForPages(RuleError):
-    field = "origins"
-    text = "Only a key for a web page, which has the role public, takes origins."
-
-
-class TooManyOrigins(RuleError):
-    field = "origins"
-    text = "A key takes at most {} origins."
-
-
 @dataclass(frozen=True)
 class Grant:
     """The role of a key, its limits if it has any, and the origins of its pages.
 
-    Raises `LimitMissing`, `LimitsNeeded`, `NoKeyForPages`, `TooManyOrigins` and
-    `InvalidOrigin`.
+    Raises `RuleError`, also for what does not go together.
     """
 
     role: str = FULL
@@ -134,13 +105,19 @@ class Grant:
 
     def __post_init__(self) -> None:
         if (self.per_minute is None) != (self.per_day is None):
-            raise LimitMissing
+            text = "A key has a limit per minute and a limit per day, or neither."
+            raise RuleError(text=text, field="per_day")
         if self.role == PUBLIC and self.per_minute is None:
-            raise LimitsNeeded
+            text = "A key for a web page needs limits, since everybody can take it."
+            raise RuleError(text=text, field="per_minute")
         if self.origins and self.role != PUBLIC:
-            raise NoKeyForPages
+            text = (
+                "Only a key for a web page, which has the role public, takes origins."
+            )
+            raise RuleError(text=text, field="origins")
         if len(self.origins) > MAX_ORIGINS:
-            raise TooManyOrigins(MAX_ORIGINS)
+            text = "A key takes at most {} origins."
+            raise RuleError(MAX_ORIGINS, text=text, field="origins")
         # Each once, as browsers write it.
         origins = tuple(dict.fromkeys(map(_of_address, self.origins)))
         object.__setattr__(self, "origins", origins)
@@ -156,10 +133,15 @@ class Grant:
         }
 
     def require_within(self, quota: Quota) -> None:
-        """Raise `LimitsTooHigh` for limits above those of the project."""
+        """Raise `RuleError` for limits above those of the project."""
         per_minute, per_day = self.per_minute or 0, self.per_day or 0
         if per_minute > quota.per_minute or per_day > quota.per_day:
-            raise LimitsTooHigh(quota.per_minute, quota.per_day)
+            text = (
+                "A key may have at most the limits of its project, which are {:,} "
+                "requests a minute and {:,} a day."
+            )
+            most = (quota.per_minute, quota.per_day)
+            raise RuleError(*most, text=text, field="per_minute")
 
 
 FULL_GRANT = Grant()

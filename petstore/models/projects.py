@@ -27,25 +27,11 @@ from petstore.storage import BaseModel, db, slot, statement
 
 MAX_SLUG_LENGTH = 63
 SLUG = re.compile(LABEL)
-
-
-class SlugTaken(RuleError):
-    text = "The slug {} is taken by another project."
-
-
-class SlugRetired(RuleError):
-    text = (
-        "The slug {} belonged to a project that was deleted. No slug is given twice: "
-        "names of others may still point at its host."
-    )
-
-
-class LimitsMissing(RuleError):
-    text = "The plan {} needs a limit per minute and a limit per day."
-
-
-class LimitsFixed(RuleError):
-    text = "The limits of the plan {} are fixed."
+TAKEN = "The slug {} is taken by another project."
+RETIRED = (
+    "The slug {} belonged to a project that was deleted. No slug is given twice: "
+    "names of others may still point at its host."
+)
 
 
 class ProjectFull(RuleError):
@@ -69,7 +55,7 @@ class Plan:
     """A plan, with the limits of a project on a plan that has none itself.
 
     Such a project needs two limits of requests; a limit of rows is optional. Raises
-    `LimitsMissing` and `LimitsFixed`.
+    `RuleError` for too few or too many.
     """
 
     plan: str
@@ -80,9 +66,10 @@ class Plan:
     def __post_init__(self) -> None:
         requests = [n for n in (self.per_minute, self.per_day) if n is not None]
         if not PLANS[self.plan].quota and len(requests) < 2:
-            raise LimitsMissing(self.plan)
+            text = "The plan {} needs a limit per minute and a limit per day."
+            raise RuleError(self.plan, text=text)
         if PLANS[self.plan].quota and (requests or self.max_rows is not None):
-            raise LimitsFixed(self.plan)
+            raise RuleError(self.plan, text="The limits of the plan {} are fixed.")
 
 
 class Project(BaseModel):
@@ -104,7 +91,7 @@ class Project(BaseModel):
     def add(cls, name: str, slug: str | None, plan: Plan) -> Self:
         """Create a project, with a new slug from its name if none is given.
 
-        Raises `SlugTaken` and `SlugRetired`.
+        Raises `RuleError` for a slug that another project has, or had.
         """
         base = slug or slug_from(name)
         attempt = 1
@@ -113,8 +100,8 @@ class Project(BaseModel):
                 return cls._add(name, _numbered(base, attempt), plan)
             except IntegrityError:
                 if slug:
-                    error = SlugTaken if cls.by_slug(slug) else SlugRetired
-                    raise error(slug) from None
+                    text = TAKEN if cls.by_slug(slug) else RETIRED
+                    raise RuleError(slug, text=text) from None
                 attempt += 1
 
     @classmethod

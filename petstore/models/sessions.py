@@ -38,10 +38,6 @@ class NoSuchUpload(RuleError):
     text = "The file does not wait any more. Choose it again."
 
 
-class TooManyUploads(RuleError):
-    text = "Three large files of your project wait. Answer one, or wait for an hour."
-
-
 class Session(BaseModel):
     """A person who has signed in with a key; only the token's digest is stored."""
 
@@ -101,7 +97,8 @@ class Upload(BaseModel):
     def keep(cls, token: str, content: bytes) -> str:
         """Keep a file in place of the one before, and return what names it.
 
-        Raises `TooManyUploads`, or `NoSuchUpload` if the session has ended.
+        Raises `RuleError` for a large one beside others, and `NoSuchUpload` if the
+        session has ended.
         """
         name, session = randomness.token(TOKEN_BYTES), digest_of(token).hex()
         columns = {"name": name, "content": content, "at_ms": clock.now_ms()}
@@ -125,7 +122,10 @@ class Upload(BaseModel):
         is_kept = cls.at_ms > clock.now_ms() - FILE_KEPT_MS
         others = cls.select().join(Session).join(Key).where(Key.project == project)
         if others.where(is_other, is_kept).count() >= MOST_LARGE_FILES:
-            raise TooManyUploads
+            text = (
+                "Three large files of your project wait. Answer one, or wait an hour."
+            )
+            raise RuleError(text=text)
 
     @classmethod
     def find(cls, token: str, name: str) -> Self | None:

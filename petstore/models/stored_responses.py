@@ -1,14 +1,13 @@
 """Responses to requests with an Idempotency-Key, kept for their retries."""
 
 from hashlib import blake2b
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from peewee import (
     BigIntegerField,
     BlobField,
     CompositeKey,
     Expression,
-    Field,
     ForeignKeyField,
     Query,
     TextField,
@@ -17,7 +16,7 @@ from peewee import (
 from petstore import clock
 from petstore.models import RuleError
 from petstore.models.projects import Project
-from petstore.storage import BaseModel, db, slot, statement
+from petstore.storage import BaseModel, Row, db, slot, statement
 
 KEPT_MS = clock.MS_PER_DAY
 
@@ -55,10 +54,11 @@ class StoredResponse(BaseModel):
 
     class Meta:
         table_name = "reply"
+        hidden = {"project", "path", "key", "created_ms"}
         primary_key = CompositeKey("project", "path", "key")
 
     @classmethod
-    def find_locked(cls, attempt: Attempt) -> Self | None:
+    def find_locked(cls, attempt: Attempt) -> Row | None:
         """Lock the key, and return what `find` does.
 
         Call it in the transaction of the write: a retry then waits here, or on SQLite
@@ -67,12 +67,10 @@ class StoredResponse(BaseModel):
         db.lock_until_commit(attempt.lock_id)
         return cls.find(attempt)
 
-    @classmethod
-    def find(cls, attempt: Attempt) -> Self | None:
+    @staticmethod
+    def find(attempt: Attempt) -> Row | None:
         """Return the response to an attempt with the same key in the last 24 hours."""
-        for values in _select(**attempt._asdict()):
-            return cls(**dict(zip(_RESPONSE, values, strict=True)))
-        return None
+        return next(iter(_select(**attempt._asdict())), None)
 
     @staticmethod
     def keep(attempt: Attempt, status: int, location: str | None, body: bytes) -> None:
@@ -81,12 +79,7 @@ class StoredResponse(BaseModel):
         _insert(**attempt._asdict(), **response)
 
 
-_KEY = ("project", "path", "key")
-_RESPONSE = ("fingerprint", "status", "location", "body")
-
-
-def _columns(*names: str) -> list[Field]:
-    return [getattr(StoredResponse, name) for name in names]
+_KEY = (StoredResponse.project, StoredResponse.path, StoredResponse.key)
 
 
 def _is_outdated() -> Expression:
@@ -96,17 +89,17 @@ def _is_outdated() -> Expression:
 
 @statement(db)
 def _select() -> Query:
-    has_key = [column == slot(column.name) for column in _columns(*_KEY)]
-    found = StoredResponse.select(*_columns(*_RESPONSE))
-    return found.where(*has_key, ~_is_outdated())
+    found = StoredResponse.select(*StoredResponse.columns())
+    return found.where(*(each == slot(each) for each in _KEY), ~_is_outdated())
 
 
 @statement(db)
 def _insert() -> Query:
-    values = {name: slot(name) for name in (*_KEY, *_RESPONSE)}
+    response, created_ms = StoredResponse.columns(), StoredResponse.created_ms
+    values = {column: slot(column) for column in (*_KEY, *response)}
     # An outdated response with the same key may still be there.
-    return StoredResponse.insert(values, created_ms=db.now_ms).on_conflict(
-        conflict_target=_columns(*_KEY),
-        preserve=_columns("created_ms", *_RESPONSE),
+    return StoredResponse.insert(values | {created_ms: db.now_ms}).on_conflict(
+        conflict_target=_KEY,
+        preserve=(created_ms, *response),
         where=_is_outdated(),
     )

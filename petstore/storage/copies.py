@@ -3,12 +3,11 @@
 import os
 import sqlite3
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, closing
-from graphlib import TopologicalSorter
 from pathlib import Path
 
-from peewee import BigAutoField, Database, ForeignKeyField, Model, Tuple, chunked
+from peewee import BigAutoField, Database, Model, Tuple, chunked
 
 from petstore.storage import migrator
 from petstore.storage.database import (
@@ -99,19 +98,14 @@ def _require_empty(target: Databases) -> None:
 
 def table_groups() -> tuple[list[type[Model]], list[type[Model]]]:
     """Return the tables of the data and of the counters, each after those it needs."""
-    return _sorted(BaseModel.__subclasses__()), _sorted(CounterModel.__subclasses__())
+    groups = (BaseModel.__subclasses__(), CounterModel.__subclasses__())
+    of_data, of_counters = (sorted(group, key=_depth) for group in groups)
+    return of_data, of_counters
 
 
-def _sorted(group: Sequence[type[Model]]) -> list[type[Model]]:
-    references = {
-        table: [
-            field.rel_model
-            for field in table._meta.sorted_fields
-            if isinstance(field, ForeignKeyField)
-        ]
-        for table in group
-    }
-    return list(TopologicalSorter(references).static_order())
+def _depth(table: type[Model]) -> int:
+    """Return the length of the longest chain of references from this table on."""
+    return 1 + max(map(_depth, table._meta.refs.values()), default=0)
 
 
 def _copy_table(table: type[Model], source: Engine, target: Engine) -> None:
