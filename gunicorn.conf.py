@@ -7,7 +7,7 @@ the standard library yet.
 import sys
 
 from petstore import gunicorn_hooks
-from petstore.settings import SettingError, read_settings
+from petstore.settings import MEMORY, SettingError, read_settings
 
 try:
     settings = read_settings()
@@ -26,7 +26,7 @@ worker_connections = 2_000  # fewer if the system limits open files to fewer
 # service closed one while a proxy sends a POST on it, the POST would be lost, because
 # the proxy must not retry it.
 keepalive = 75
-worker_tmp_dir = gunicorn_hooks.MEMORY
+worker_tmp_dir = MEMORY
 
 # Only the application decides which proxies are trusted (PETSTORE_TRUSTED_PROXIES).
 forwarded_allow_ips = ""

@@ -18,15 +18,14 @@ from pathlib import Path
 from gunicorn.arbiter import Arbiter
 from gunicorn.workers.base import Worker
 
-METRICS_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
-# Memory if possible: a process that writes to a memory-mapped file waits for a slow
-# disk. S108 does not apply: mkdtemp and mkstemp create private files there.
-SHARED_MEMORY = "/dev/shm"  # noqa: S108
-MEMORY = SHARED_MEMORY if os.access(SHARED_MEMORY, os.W_OK) else None
+from petstore.settings import MEMORY
 
+METRICS_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 try:
     if given := os.environ.get(METRICS_VARIABLE):
         os.makedirs(given, exist_ok=True)
+    # In memory if possible: a process that writes to a memory-mapped file waits for a
+    # slow disk.
     METRICS = tempfile.mkdtemp(prefix="petstore-metrics-", dir=given or MEMORY)
 except OSError as error:
     sys.exit(f"Error: {METRICS_VARIABLE}: {error}")

@@ -1,8 +1,13 @@
 """flask check: what an operator would look at, and what to do."""
 
+import logging
+import os
 import re
+import shutil
 import socket
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
@@ -11,12 +16,16 @@ from flask import current_app
 from flask.cli import with_appcontext
 from redis.exceptions import RedisClusterException, RedisError
 
-from petstore import clock, timeouts
+from petstore import clock, randomness, timeouts
 from petstore.cli.commands import Command, echo_json, in_one_line, json_option
+from petstore.models import RuleError
 from petstore.models.projects import Project
+from petstore.models.secrets import Secret
+from petstore.quotas.limiter import Limiter
 from petstore.quotas.redis import redis_storage
 from petstore.settings import (
     INTERFACE,
+    MEMORY,
     RELEASE,
     Settings,
     read_settings,
@@ -26,7 +35,8 @@ from petstore.settings import (
 from petstore.storage import db, migrator
 from petstore.upkeep.projects import miscounted
 
-# `ok`, `warning` (which may be intended) or `wrong`, and what was found, or what to do.
+# `ok`, `warning` (which may be intended) or `wrong`; and what was found, or what is
+# wrong, what that means, and what to do.
 Result = tuple[str, str]
 
 OLDEST_POSTGRESQL = 14
@@ -34,16 +44,23 @@ OLDEST_REDIS = 6
 REDIS_SECONDS = 1.5  # for each step; connecting may be tried twice
 POLICY = "noeviction"
 MAX_CLOCK_MS = 2 * clock.MS_PER_SECOND
-UNAVAILABLE = (
-    migrator.NotMigrated,
-    peewee.DatabaseError,
-    RedisError,
-    RedisClusterException,
-)
-SELF_SIGNED = (
-    ". If it is self-signed, as on many platforms, append ?ssl_cert_reqs=none to "
-    "REDIS_URL; otherwise set SSL_CERT_FILE to a file with that of its authority"
-)
+LEAST_FREE_MIB = 500
+# What to do about an error, by its text; the first one that matches.
+REMEDIES = {
+    "flask migrate|release before": "",  # the text says what to do
+    "CERTIFICATE_VERIFY_FAILED": "If the certificate is self-signed, as on many "
+    "platforms, append ?ssl_cert_reqs=none to REDIS_URL; otherwise set SSL_CERT_FILE "
+    "to a file with that of its authority",
+    "OOM": "Raise its maxmemory",
+    "(?i)read-only transaction|read only replica": "Name the primary server in its URL",
+    "(?i)disk is full|no space|disk i/o|misconf": "Make room on its disk",
+    "(?i)readonly|unable to open|permission denied": "Let the user of the service "
+    "write to it and to its directory",
+    "(?i)password|auth|permissions": "Correct the user, the password or the rights",
+    "": "Start its server, or correct its URL",
+}
+UNSERVED = "Requests get a 503"
+UNCOUNTED = "Each worker counts for itself, so projects may get more than their limits"
 
 
 @click.command(cls=Command)
@@ -66,10 +83,10 @@ def check(*, as_json: bool) -> None:
 def _result(run: Callable[[Settings], Result], settings: Settings) -> Result:
     try:
         return run(settings)
-    except UNAVAILABLE as error:
-        message = in_one_line(error)
-        is_refused = "CERTIFICATE_VERIFY_FAILED" in message
-        return "wrong", message + SELF_SIGNED * is_refused
+    except (RedisError, RedisClusterException) as error:
+        return "wrong", _explained(error, UNCOUNTED)
+    except (migrator.NotMigrated, peewee.DatabaseError, RuleError) as error:
+        return "wrong", _explained(error, UNSERVED)
 
 
 def check_version(_settings: Settings) -> Result:
@@ -97,15 +114,15 @@ def check_database(settings: Settings) -> Result:
             advice = f"use PostgreSQL {OLDEST_POSTGRESQL} or newer"
             return "wrong", f"{text} is PostgreSQL {version}; {advice}"
         # Quotas, sessions and keys end by its clock, bans by that of this machine.
-        if (apart_ms := abs(db.server_now_ms() - clock.now_ms())) > MAX_CLOCK_MS:
-            apart = f"its clock and that of this machine are {apart_ms} ms apart"
-            return "wrong", f"{text} answers, but {apart}; let NTP set both"
+        if fault := _clock_fault(db.server_now_ms()):
+            return "wrong", f"{text} answers, but {fault}"
+    Secret.try_database()
     if newer := migrator.newer_version():
         return "warning", f"{newer}; run that version"
     if left := Project.all_being_deleted():
         advice = f"`flask projects delete {left[0].slug}` goes on"
         return "warning", f"{text} has a project that is partly deleted; {advice}"
-    return "ok", f"{text} answers and is migrated"
+    return "ok", f"{text} answers, is migrated and can be written"
 
 
 def check_rows(_settings: Settings) -> Result:
@@ -141,6 +158,67 @@ def check_redis(settings: Settings) -> Result:
             evicts = f"{policy} throws counters away when memory is short"
             return "wrong", f"{evicts}; set maxmemory-policy {POLICY}"
     return "ok", f"{_text('redis_url', settings.redis_url)} answers ({POLICY})"
+
+
+def check_counters(settings: Settings) -> Result:
+    """Count a request as the service does, of an address that nobody has."""
+    lost = _LostCounters()
+    logger = logging.getLogger("petstore.events")
+    logger.addHandler(lost)
+    try:
+        limiter = Limiter(settings)
+        address = f"192.0.2.{randomness.source.randrange(256)}"
+        decision = limiter.count(None, address)
+    finally:
+        logger.removeHandler(lost)
+    if limiter.is_down:
+        return "wrong", _explained(lost.reason, UNCOUNTED)
+    if settings.redis_url and (fault := _clock_fault(decision.now_ms)):
+        return "wrong", f"Redis counts, but {fault}"
+    return "ok", "a request was counted"
+
+
+class _LostCounters(logging.Handler):
+    """Remembers why the counters were lost, from the event of the limiter."""
+
+    reason = ""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.reason = getattr(record, "facts", {}).get("reason", self.reason)
+
+
+def _clock_fault(now_ms: int) -> str:
+    if (apart_ms := abs(now_ms - clock.now_ms())) <= MAX_CLOCK_MS:
+        return ""
+    apart = f"its clock and that of this machine are {apart_ms} ms apart"
+    return f"{apart}: limits, sessions and bans end too early or late. Let NTP set both"
+
+
+def check_disk(_settings: Settings) -> Result:
+    if db.file is None:
+        return "ok", "none: the data is in PostgreSQL"
+    free_mib = shutil.disk_usage(Path(db.file).absolute().parent).free // 1024**2
+    text = f"{free_mib:,} MiB are free for {db.file}"
+    if free_mib >= LEAST_FREE_MIB:
+        return "ok", text
+    return "warning", f"{text}. On a full disk, each write gets a 503. Make room"
+
+
+def check_metrics(settings: Settings) -> Result:
+    """Write as much as all workers need, where they keep their metrics."""
+    place = settings.metrics_directory or MEMORY or tempfile.gettempdir()
+    needed = 2 * settings.workers * timeouts.LIMITS.metrics_bytes
+    try:
+        Path(place).mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=place) as file:
+            os.posix_fallocate(file.fileno(), 0, needed)
+    except OSError as error:
+        return "wrong", (
+            f"{place} takes no {needed // 1024:,} KiB of metrics: {error.strerror}. "
+            "Workers may start without metrics, or not at all. Make room, or set "
+            "PROMETHEUS_MULTIPROC_DIR to another directory in memory"
+        )
+    return "ok", f"{place} has room for the metrics of {settings.workers} workers"
 
 
 def check_files(_settings: Settings) -> Result:
@@ -186,10 +264,20 @@ CHECKS = {
     "rows": check_rows,
     "connections": check_connections,
     "redis": check_redis,
+    "counters": check_counters,
+    "disk": check_disk,
+    "metrics": check_metrics,
     "files": check_files,
     "proxies": check_proxies,
     "hosts": check_hosts,
 }
+
+
+def _explained(error: Exception | str, meaning: str) -> str:
+    """Return what is wrong, what it means, and what to do, in one line."""
+    text = in_one_line(error).rstrip(".?")
+    remedy = next(words for part, words in REMEDIES.items() if re.search(part, text))
+    return f"{text}. {meaning}. {remedy}" if remedy else text
 
 
 def _text(field: str, value: Any) -> str:

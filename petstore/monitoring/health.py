@@ -11,9 +11,6 @@ from petstore.models.secrets import Secret
 from petstore.storage import db
 from petstore.web.limits import limiter_of
 
-# The name of the row that the probe writes to try the database. Nothing reads it.
-NAME = "readiness"
-
 bp = Blueprint("health", __name__)
 
 
@@ -30,10 +27,10 @@ class Probe:
         """
         is_due = clock.monotonic() >= self._is_due_at
         try:
-            Secret.get_or_none(name=NAME)
+            Secret.get_or_none()
             if is_due:
                 self._is_due_at = clock.monotonic() + timeouts.LIMITS.written_seconds
-                Secret.renew(NAME)
+                Secret.try_database()
                 self._is_written = True
         except peewee.DatabaseError as error:
             self._is_written &= not is_due

@@ -5,13 +5,17 @@ import socket
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from unittest.mock import Mock
 
 import psycopg
 import pytest
+import redis
+from peewee import OperationalError
 
 from petstore import clock as service_clock
 from petstore.cli import check
 from petstore.cli.check import CHECKS, Result
+from petstore.models.secrets import Secret
 from petstore.settings import read_settings
 from petstore.storage.database import open_databases
 from tests.cli.outputs import text_of
@@ -134,6 +138,74 @@ def test_stores_that_are_too_old_are_wrong(
         status, message = checked(name, **{f"{name.upper()}_URL": url})
         assert status == "wrong"
         assert message.endswith(" 99 or newer")
+
+
+@pytest.mark.parametrize(
+    ("fault", "remedy"),
+    [
+        ("database or disk is full", "Make room on its disk"),
+        ("attempt to write a readonly database", "write to it and to its directory"),
+        ("INSERT in a read-only transaction", "Name the primary server in its URL"),
+    ],
+)
+def test_database_that_cannot_be_written_is_wrong(
+    checked: Checked,
+    sqlite_url: str,
+    monkeypatch: pytest.MonkeyPatch,
+    fault: str,
+    remedy: str,
+):
+    fail = Mock(side_effect=OperationalError(fault))
+    monkeypatch.setattr(Secret, "try_database", fail)
+    status, message = checked("database", DATABASE_URL=sqlite_url)
+    assert status == "wrong"
+    assert message.startswith(f"{fault}. Requests get a 503. ")
+    assert message.endswith(remedy)
+
+
+def test_redis_that_cannot_be_written_is_wrong(
+    checked: Checked, sqlite_url: str, redis_url: str
+):
+    stores = {"DATABASE_URL": sqlite_url, "REDIS_URL": redis_url}
+    assert checked("counters", **stores)[0] == "ok"
+    with redis.Redis.from_url(redis_url) as client:
+        client.config_set("maxmemory", 1000)
+        status, message = checked("counters", **stores)
+        client.config_set("maxmemory", 0)
+    assert status == "wrong"
+    assert "Each worker counts for itself" in message
+    assert message.endswith("Raise its maxmemory")
+
+
+def test_little_room_on_the_disk_is_a_warning(
+    checked: Checked, sqlite_url: str, monkeypatch: pytest.MonkeyPatch
+):
+    for free_mib, status in ((500, "ok"), (499, "warning")):
+        free = Mock(free=free_mib * 1024**2)
+        monkeypatch.setattr("shutil.disk_usage", Mock(return_value=free))
+        assert checked("disk", DATABASE_URL=sqlite_url)[0] == status
+
+
+def test_directory_that_takes_no_metrics_is_wrong(checked: Checked, tmp_path: Path):
+    assert checked("metrics", PROMETHEUS_MULTIPROC_DIR=f"{tmp_path}/new")[0] == "ok"
+    full = Path("/proc/petstore")  # no file can be made there
+    status, message = checked("metrics", PROMETHEUS_MULTIPROC_DIR=str(full))
+    assert status == "wrong"
+    assert "set PROMETHEUS_MULTIPROC_DIR to another directory" in message
+
+
+def test_clock_of_redis_more_than_two_seconds_off_is_wrong(
+    checked: Checked, sqlite_url: str, redis_url: str, monkeypatch: pytest.MonkeyPatch
+):
+    stores = {"DATABASE_URL": sqlite_url, "REDIS_URL": redis_url}
+    now_ms = service_clock.now_ms
+    for seconds, status in ((0, "ok"), (-5, "wrong"), (5, "wrong")):
+        monkeypatch.setattr(
+            service_clock, "now_ms", lambda by_ms=seconds * 1000: now_ms() + by_ms
+        )
+        found, message = checked("counters", **stores)
+        assert found == status
+        assert ("Let NTP set both" in message) == (status == "wrong")
 
 
 def test_clock_of_postgresql_more_than_two_seconds_off_is_wrong(

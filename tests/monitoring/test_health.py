@@ -46,12 +46,12 @@ def test_readyz_tries_to_write_once_in_ten_seconds(
     now, tries = time.monotonic(), []
     outcomes = [Busy("the disk is full"), None, None]
 
-    def write(_name: str) -> None:
+    def write() -> None:
         tries.append(outcomes[len(tries)])
         if tries[-1]:
             raise tries[-1]
 
-    monkeypatch.setattr(Secret, "renew", write)
+    monkeypatch.setattr(Secret, "try_database", write)
     for seconds, status in ((0, 503), (9.9, 503), (10, 200), (19.9, 200), (20, 200)):
         monkeypatch.setattr("petstore.clock.monotonic", lambda at=now + seconds: at)
         assert stranger.get("/readyz").status_code == status
