@@ -123,12 +123,6 @@ class Generator:
         return self.dice.choice(self.known if self.dice.random() < 0.7 else NASTY)
 
 
-@pytest.fixture
-def environ(environ: dict[str, str], host_settings: dict[str, str]) -> dict[str, str]:
-    """The settings, with hosts of projects."""
-    return environ | host_settings
-
-
 def callers(app: Flask, project: Project, known: list[str]) -> Iterator[FlaskClient]:
     """Yield clients of everybody; what they may name is known then."""
     yield app.test_client()
@@ -147,6 +141,7 @@ def callers(app: Flask, project: Project, known: list[str]) -> Iterator[FlaskCli
 
 
 @of_both_engines
+@pytest.mark.usefixtures("hosts")
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_no_generated_request_is_a_server_error(app: Flask, own: Own, clock: Clock):
     dice = random.Random(os.environ.get("SEED", "1"))

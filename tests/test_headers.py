@@ -17,12 +17,6 @@ def environ(environ: dict[str, str], request: pytest.FixtureRequest) -> dict[str
     return environ | {"PETSTORE_TRUSTED_PROXIES": str(getattr(request, "param", 0))}
 
 
-@pytest.fixture
-def hosts(environ: dict[str, str], host_settings: dict[str, str]) -> None:
-    """Switch host routing on."""
-    environ |= host_settings
-
-
 @pytest.mark.parametrize("path", PATHS)
 def test_each_answer_has_an_id_a_type_and_no_cache(client: FlaskClient, path: str):
     headers = client.get(path).headers

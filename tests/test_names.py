@@ -21,13 +21,12 @@ def defined_names() -> Iterator[str]:
     for path in (ROOT / "petstore").rglob("*.py"):
         yield path.stem
         for node in ast.walk(ast.parse(path.read_text())):
-            match node:
-                case ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
-                    yield node.name
-                case ast.arg():
-                    yield node.arg
-                case ast.Name(ctx=ast.Store()):
-                    yield node.id
+            if isinstance(node, ast.ClassDef | ast.FunctionDef):
+                yield node.name
+            elif isinstance(node, ast.arg):
+                yield node.arg
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                yield node.id
 
 
 def words_of(name: str) -> set[str]:

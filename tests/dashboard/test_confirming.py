@@ -12,17 +12,13 @@ from tests.harness.browser import SIGN_IN, Browser, words
 from tests.harness.clocks import Clock
 from tests.harness.databases import of_both_engines
 
+pytestmark = pytest.mark.usefixtures("hosts")
 KEYS = "/dashboard/keys"
 FAULT = "Enter a full key of this project that works."
 OPEN = '<details class="question" open>'
 FAILURES_A_MINUTE = 10
 
 Form = tuple[str, str]  # its address, and its page
-
-
-@pytest.fixture
-def environ(environ: dict[str, str], host_settings: dict[str, str]) -> dict[str, str]:
-    return environ | host_settings
 
 
 @pytest.fixture(params=["the last full key", "a domain"])

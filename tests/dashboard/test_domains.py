@@ -13,13 +13,9 @@ from tests.harness.dns_server import DnsServer
 from tests.harness.host_fixtures import BASE, NAME, Own
 from tests.harness.tls_proxy import TlsProxy
 
+pytestmark = pytest.mark.usefixtures("hosts")
 DOMAINS = "/dashboard/settings/domains"
 OTHER = "other.example.org"
-
-
-@pytest.fixture
-def environ(environ: dict[str, str], host_settings: dict[str, str]) -> dict[str, str]:
-    return environ | host_settings
 
 
 def page_of(domain: Domain) -> str:

@@ -44,29 +44,17 @@ def test_orders_are_found_by_reference_and_animal(browser: Browser, project: Pro
 
 @of_both_engines
 def test_an_order_is_closed_as_over_the_api(browser: Browser, client: FlaskClient):
-    for order_id, deed, said, statuses in (
-        (
-            3,
-            "complete",
-            "Pet 2. is adopted (sold). Order 3 is completed.",
-            ("completed", "sold"),
-        ),
-        (
-            4,
-            "cancel",
-            "Pet 3. is available again. Order 4 is cancelled.",
-            ("cancelled", "available"),
-        ),
+    query = "?status=placed&after=20"
+    for number, deed, said, order, pet in (
+        (3, "complete", "Pet 2. is adopted (sold).", "completed", "sold"),
+        (4, "cancel", "Pet 3. is available again.", "cancelled", "available"),
     ):
-        query = "?status=placed&after=20"
-        answer = browser.submit(f"{ORDERS}/{order_id}/{deed}{query}")
+        answer = browser.submit(f"{ORDERS}/{number}/{deed}{query}")
         assert answer.location == f"{ORDERS}{query}"
-        assert said in browser.read(answer.location)
-        order, pet = (
-            client.get(f"/v1/{item}/{order_id}").json
-            for item in ("store/orders", "pets")
-        )
-        assert (order["status"], pet["status"]) == statuses
+        told = f"{said} Order {number} is {order}."
+        assert told in browser.read(answer.location)
+        assert client.get(f"/v1/store/orders/{number}").json["status"] == order
+        assert client.get(f"/v1/pets/{number}").json["status"] == pet
 
 
 def test_reference_is_corrected_and_erased(browser: Browser, project: Project):

@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
-import psycopg
 import pytest
 
 from tests.harness import servers
 from tests.harness.bursts import burst
 from tests.harness.servers import free_port, running
+from tests.harness.stage import new_database
 
 TRIALS = 3
 CONFIG = """
@@ -53,35 +53,19 @@ def pgbouncer(server: str) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def environ(postgresql_server: str) -> Iterator[dict[str, str]]:
     """Settings for a new database that is reached through PgBouncer."""
-    with psycopg.connect(postgresql_server, autocommit=True) as connection:
-        connection.execute("CREATE DATABASE pooled")
-    with pgbouncer(postgresql_server) as url:
-        environ = {
-            "DATABASE_URL": url,
-            "PETSTORE_PREPARED_STATEMENTS": "0",
-            "WEB_CONCURRENCY": "2",
-        }
+    with new_database(postgresql_server, "pooled"), pgbouncer(postgresql_server) as url:
+        environ = {"DATABASE_URL": url, "PETSTORE_PREPARED_STATEMENTS": "0"}
         servers.flask(environ, "migrate").check_returncode()
-        yield environ
+        yield environ | {"WEB_CONCURRENCY": "2"}
 
 
-@pytest.fixture(scope="module")
-def instances(
-    environ: dict[str, str], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[list[servers.Gunicorn]]:
-    """Two services with two workers each."""
-    logs = tmp_path_factory.mktemp("pooled")
-    with (
-        servers.gunicorn(logs, environ) as first,
-        servers.gunicorn(logs, environ) as second,
-    ):
-        yield [first, second]
-        for instance in (first, second):
-            assert "database_error" not in instance.log.read_text()
-            assert "internal_error" not in instance.log.read_text()
-
-
-def test_limit_is_exact(environ: dict[str, str], instances: list[servers.Gunicorn]):
-    urls = [instance.url for instance in instances]
-    for trial in range(TRIALS):
-        assert burst(random.Random(trial), environ, urls) == []
+def test_limit_is_exact(environ: dict[str, str], tmp_path: Path):
+    """Two services with two workers each count together."""
+    services = [servers.gunicorn(tmp_path, environ) for _ in range(2)]
+    with services[0] as one, services[1] as other:
+        for trial in range(TRIALS):
+            urls = [one.url, other.url]
+            assert burst(random.Random(trial), environ, urls) == []
+        logs = one.log.read_text() + other.log.read_text()
+    assert "database_error" not in logs
+    assert "internal_error" not in logs

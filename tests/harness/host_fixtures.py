@@ -45,6 +45,12 @@ def host_settings(nameserver: DnsServer, proxy: TlsProxy) -> dict[str, str]:
 
 
 @pytest.fixture
+def hosts(environ: dict[str, str], host_settings: dict[str, str]) -> None:
+    """Switch host routing on; request it before the application."""
+    environ |= host_settings
+
+
+@pytest.fixture
 def verifier(app: Flask) -> Verifier:
     """The verifier that checks the domains of all projects."""
     return app.extensions["verifier"]

@@ -8,10 +8,9 @@ from tests.harness.dns_server import DnsServer
 from tests.harness.host_fixtures import BASE, NAME
 
 
-@pytest.fixture
-def environ(environ: dict[str, str], host_settings: dict[str, str]) -> dict[str, str]:
-    """The settings, with host routing on."""
-    return environ | host_settings
+@pytest.fixture(autouse=True)
+def routed(hosts: None) -> None:
+    """Host routing is on."""
 
 
 @pytest.fixture
