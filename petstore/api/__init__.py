@@ -108,7 +108,7 @@ def _require_role(request: ApplicationRequest, caller: Caller) -> None:
     """Raise 403 if the operation, where there is one, takes more than the key may."""
     if request.endpoint:
         operation: Any = current_app.view_functions[request.endpoint]
-        require_role(caller.role, operation.contract.takes)
+        require_role(caller.role, operation.contract.required_role)
 
 
 def _require_origin(request: ApplicationRequest, caller: Caller) -> None:

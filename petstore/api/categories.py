@@ -15,7 +15,7 @@ bp = Blueprint("categories", __name__, url_prefix=f"{API_PREFIX}/categories")
 
 
 @bp.get("")
-@Contract(takes=PUBLIC, query=PageQuery(), returns=CategorySchema(), paged=True)
+@Contract(required_role=PUBLIC, query=PageQuery(), returns=CategorySchema(), paged=True)
 def list_categories(project_id: int, **part: int) -> Result:
     """List categories.
 
@@ -25,7 +25,7 @@ def list_categories(project_id: int, **part: int) -> Result:
 
 
 @bp.get("/<id:category_id>")
-@Contract(takes=PUBLIC, returns=CategorySchema())
+@Contract(required_role=PUBLIC, returns=CategorySchema())
 def get_category(project_id: int, category_id: int) -> Result:
     """Get a category.
 
@@ -36,7 +36,7 @@ def get_category(project_id: int, category_id: int) -> Result:
 
 @bp.put("/<id:category_id>")
 @Contract(
-    takes=WRITE,
+    required_role=WRITE,
     body=CategoryChangeSchema(),
     returns=CategorySchema(),
     statuses=(200, 201),
@@ -52,7 +52,7 @@ def put_category(project_id: int, category_id: int, name: str | None) -> Result:
 
 
 @bp.delete("/<id:category_id>")
-@Contract(takes=WRITE, rule_errors=(CategoryInUse,))
+@Contract(required_role=WRITE, rule_errors=(CategoryInUse,))
 def delete_category(project_id: int, category_id: int) -> Result:
     """Delete a category.
 

@@ -99,7 +99,7 @@ class Contract:
     The interface description is generated from it.
     """
 
-    takes: str  # the least role of a key that may call it
+    required_role: str  # the least role of a key that may call it
     returns: ResourceSchema | None = None  # None stands for 204
     paged: bool = False  # whether it returns a list, by `limit` and `after`
     statuses: tuple[int, ...] = (200,)  # with what it returns

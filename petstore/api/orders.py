@@ -23,7 +23,7 @@ bp = Blueprint("orders", __name__, url_prefix=ORDERS)
 
 
 @bp.get("")
-@Contract(takes=READ, query=OrderQuery(), returns=OrderSchema(), paged=True)
+@Contract(required_role=READ, query=OrderQuery(), returns=OrderSchema(), paged=True)
 def list_orders(project_id: int, **part: Any) -> Result:
     """List orders.
 
@@ -35,7 +35,7 @@ def list_orders(project_id: int, **part: Any) -> Result:
 
 @bp.post("")
 @Contract(
-    takes=WRITE,
+    required_role=WRITE,
     body=NewOrderSchema(),
     returns=OrderSchema(),
     statuses=(201,),
@@ -52,7 +52,7 @@ def create_order(project_id: int, pet_id: int, reference: str | None) -> Result:
 
 
 @bp.get("/<id:order_id>")
-@Contract(takes=READ, returns=OrderSchema())
+@Contract(required_role=READ, returns=OrderSchema())
 def get_order(project_id: int, order_id: int) -> Result:
     """Get an order."""
     return Result(Order.get_own(project_id, order_id))
@@ -60,7 +60,7 @@ def get_order(project_id: int, order_id: int) -> Result:
 
 @bp.patch("/<id:order_id>")
 @Contract(
-    takes=WRITE,
+    required_role=WRITE,
     body=OrderChangeSchema(),
     returns=OrderSchema(),
     rule_errors=(OrderClosed,),
@@ -76,7 +76,7 @@ def update_order(project_id: int, order_id: int, **changes: str | None) -> Resul
 
 
 @bp.delete("/<id:order_id>")
-@Contract(takes=WRITE, rule_errors=(OrderOpen,))
+@Contract(required_role=WRITE, rule_errors=(OrderOpen,))
 def delete_order(project_id: int, order_id: int) -> Result:
     """Delete a closed order."""
     Order.remove(project_id, order_id)

@@ -21,7 +21,7 @@ bp = Blueprint("pets", __name__, url_prefix=PETS)
 
 
 @bp.get("")
-@Contract(takes=PUBLIC, query=PetQuery(), returns=PetSchema(), paged=True)
+@Contract(required_role=PUBLIC, query=PetQuery(), returns=PetSchema(), paged=True)
 def list_pets(project_id: int, **part: Any) -> Result:
     """List animals.
 
@@ -33,7 +33,7 @@ def list_pets(project_id: int, **part: Any) -> Result:
 
 @bp.post("")
 @Contract(
-    takes=WRITE,
+    required_role=WRITE,
     body=NewPetSchema(),
     returns=PetSchema(),
     statuses=(201,),
@@ -50,7 +50,7 @@ def create_pet(project_id: int, **members: Any) -> Result:
 
 @bp.get("/<id:pet_id>")
 @Contract(
-    takes=PUBLIC,
+    required_role=PUBLIC,
     returns=PetSchema(),
     deprecation=Deprecation(
         since_ms=GET_PET_DEPRECATED_MS,
@@ -71,7 +71,7 @@ def get_pet(project_id: int, pet_id: int) -> Result:
 
 @bp.patch("/<id:pet_id>")
 @Contract(
-    takes=WRITE,
+    required_role=WRITE,
     body=PetChangeSchema(),
     returns=PetSchema(),
     rule_errors=(PetNotAvailable, ProjectFull),
@@ -86,7 +86,7 @@ def update_pet(project_id: int, pet_id: int, **changes: Any) -> Result:
 
 
 @bp.delete("/<id:pet_id>")
-@Contract(takes=WRITE, rule_errors=(PetNotAvailable,))
+@Contract(required_role=WRITE, rule_errors=(PetNotAvailable,))
 def delete_pet(project_id: int, pet_id: int) -> Result:
     """Withdraw an animal.
 

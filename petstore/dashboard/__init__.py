@@ -44,8 +44,8 @@ def init_app(app: Flask, settings: Settings) -> None:
     sessions.init_app(app, settings)
     pages.init_app(app, settings)
     app.jinja_env.globals["menu"] = [
-        (takes, {label: page.INDEX for label, page in group.items()})
-        for takes, group in MENU.items()
+        (role, {label: page.INDEX for label, page in group.items()})
+        for role, group in MENU.items()
     ]
     for page in (sign_in, sheets, *MENU[WRITE].values(), *MENU[FULL].values()):
         app.register_blueprint(page.bp)

@@ -16,7 +16,7 @@ from petstore.schemas.paging import ActivityQuery
 
 INDEX = "activity.activity"
 
-bp = PageBlueprint("activity", __name__, "/activity", takes=FULL)
+bp = PageBlueprint("activity", __name__, "/activity", required_role=FULL)
 
 
 @bp.get("")

@@ -25,7 +25,11 @@ INDEX = "dashboard_categories.categories"
 RENAME = "dashboard_categories.rename_category"
 
 bp = PageBlueprint(
-    "dashboard_categories", __name__, "/categories", takes=WRITE, counts_forms=True
+    "dashboard_categories",
+    __name__,
+    "/categories",
+    required_role=WRITE,
+    counts_forms=True,
 )
 
 

@@ -12,7 +12,7 @@ from petstore.hosting.verifier import Verifier, verifier_of
 from petstore.models.domains import Domain, DomainNotAllowed
 from petstore.models.grants import FULL
 
-bp = PageBlueprint("domains", __name__, "/settings/domains", takes=FULL)
+bp = PageBlueprint("domains", __name__, "/settings/domains", required_role=FULL)
 bp.add_app_template_filter(readable)
 
 INDEX = "domains.domains"

@@ -16,7 +16,7 @@ from petstore.web.limits import limiter_of
 INDEX = "home.home"
 SHOWN_ROWS = 8
 
-bp = PageBlueprint("home", __name__, "", takes=WRITE)
+bp = PageBlueprint("home", __name__, "", required_role=WRITE)
 
 
 @bp.get("/")

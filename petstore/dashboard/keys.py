@@ -36,7 +36,7 @@ ISSUED_BEFORE = (
 
 
 # With the reserve, a key that uses up the limits can still be revoked by another one.
-bp = PageBlueprint("keys", __name__, "/keys", takes=FULL, has_reserve=True)
+bp = PageBlueprint("keys", __name__, "/keys", required_role=FULL, has_reserve=True)
 
 
 @bp.get("")

@@ -13,7 +13,9 @@ from petstore.web.application import current_request
 INDEX = "open_sessions.open_sessions"
 
 # With the reserve, the sessions of a key that uses up the limits can still be ended.
-bp = PageBlueprint("open_sessions", __name__, "/sessions", takes=FULL, has_reserve=True)
+bp = PageBlueprint(
+    "open_sessions", __name__, "/sessions", required_role=FULL, has_reserve=True
+)
 
 
 @bp.get("")

@@ -26,7 +26,7 @@ ORDER = "dashboard_orders.order"
 EFFECTS = {"completed": "adopted (sold)", "cancelled": "available again"}
 
 bp = PageBlueprint(
-    "dashboard_orders", __name__, "/orders", takes=WRITE, counts_forms=True
+    "dashboard_orders", __name__, "/orders", required_role=WRITE, counts_forms=True
 )
 
 

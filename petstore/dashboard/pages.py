@@ -67,15 +67,15 @@ class PageBlueprint(Blueprint):
         module: str,
         path: str,
         *,
-        takes: str | None,
+        required_role: str | None,
         has_reserve: bool = False,
         counts_forms: bool = False,
     ) -> None:
         super().__init__(name, module, url_prefix=f"{PAGES_PREFIX}{path}")
-        self.takes, self.counts_forms = takes, counts_forms
+        self.counts_forms = counts_forms
         self.before_request(forms.refuse_other_origins)
-        if takes:
-            who = partial(sessions.require, takes, has_reserve=has_reserve)
+        if required_role:
+            who = partial(sessions.require, required_role, has_reserve=has_reserve)
             self.before_request(who)
         if counts_forms:
             self.before_request(sessions.count_form)

@@ -36,7 +36,7 @@ OFFERED_CATEGORIES = 100
 CHANGE_FORM = AnimalChangeForm()
 
 bp = PageBlueprint(
-    "dashboard_pets", __name__, "/animals", takes=WRITE, counts_forms=True
+    "dashboard_pets", __name__, "/animals", required_role=WRITE, counts_forms=True
 )
 
 

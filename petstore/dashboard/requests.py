@@ -14,7 +14,7 @@ from petstore.schemas.paging import RequestQuery
 
 INDEX = "requests.requests"
 
-bp = PageBlueprint("requests", __name__, "/requests", takes=WRITE)
+bp = PageBlueprint("requests", __name__, "/requests", required_role=WRITE)
 
 
 @bp.get("")

@@ -110,13 +110,13 @@ def end() -> None:
         del session[TOKEN]
 
 
-def require(takes: str, *, has_reserve: bool = False) -> ResponseReturnValue | None:
+def require(role: str, *, has_reserve: bool = False) -> ResponseReturnValue | None:
     """Call `recognise`; redirect to the sign-in page if nobody is signed in.
 
     Raises 403 if the role of the key does not suffice.
     """
     if recognise(has_reserve=has_reserve):
-        require_role(current_request().state.required_caller.role, takes)
+        require_role(current_request().state.required_caller.role, role)
         return None
     # This does not delete the row of the session: no limit counts a request with an old
     # cookie, so it must not write. Housekeeping deletes the row.

@@ -27,7 +27,7 @@ from petstore.sheets.imports import Sheet, foresee, store
 from petstore.sheets.lines import NotReadable
 from petstore.web.turns import Turns, turns_of
 
-bp = PageBlueprint("sheets", __name__, "", takes=WRITE)
+bp = PageBlueprint("sheets", __name__, "", required_role=WRITE)
 
 
 @bp.get("/animals.csv")

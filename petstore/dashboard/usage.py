@@ -13,7 +13,7 @@ from petstore.web.limits import limiter_of
 INDEX = "usage.usage"
 SCALE_ENDS = (10, 16, 20, 30, 40, 50, 60, 80)  # or these times a power of ten
 
-bp = PageBlueprint("usage", __name__, "/usage", takes=WRITE)
+bp = PageBlueprint("usage", __name__, "/usage", required_role=WRITE)
 
 
 @bp.get("")

@@ -232,7 +232,7 @@ def _add_operations(spec: APISpec, app: Flask) -> None:
 def _operation(path: str, rule: Rule, method: str, view: Any) -> dict[str, Any]:
     contract = view.contract
     summary, _, details = (inspect.getdoc(view) or "").partition("\n\n")
-    paragraphs = (details, TAKES.get(contract.takes))
+    paragraphs = (details, TAKES.get(contract.required_role))
     body = _example(contract.body) if contract.body else None
     operation: dict[str, Any] = {
         "operationId": camel(view.__name__),

@@ -78,7 +78,7 @@ class LoadedSchema(StrictSchema):
 
 @of_one_engine
 def test_hooks_change_and_check_what_is_loaded(app: Flask, client: FlaskClient):
-    contract = Contract(takes=WRITE, body=ThingSchema(), returns=LoadedSchema())
+    contract = Contract(required_role=WRITE, body=ThingSchema(), returns=LoadedSchema())
     view = contract(lambda _project_id, **loaded: Result({"loaded": loaded}))
     app.add_url_rule(THINGS, "things", view, methods=["POST"])
     loaded = client.post(THINGS, json={"end": "2026-05-09"}).json["loaded"]
