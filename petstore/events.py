@@ -97,12 +97,12 @@ def recorder(record: Recorder) -> Recorder:
     return record
 
 
-def note(slug: str, title: str) -> None:
+def note(slug: str, title: str, facts: dict[str, Any]) -> None:
     """Add what somebody has done on the dashboard to the activity of a project.
 
     It is about animals, orders or categories. The log has the request.
     """
-    _record(slug, SHELTER, title, actor.get(), {})
+    _record(slug, SHELTER, title, actor.get(), facts)
 
 
 def _record(slug: str, topic: str, name: str, by: str, facts: dict[str, Any]) -> None:

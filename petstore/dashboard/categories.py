@@ -65,7 +65,7 @@ def add_category(name: str) -> Outcome:
     parameters, _ = read_query(DashboardQuery())
     category_id = Category.add(current_project().id, name)
     said = f"Added the category {name} (no. {category_id})."
-    return Outcome(INDEX, said, parameters)
+    return Outcome(INDEX, said, parameters, {"category": category_id})
 
 
 @bp.post("/<id:category_id>")
@@ -73,9 +73,13 @@ def add_category(name: str) -> Outcome:
 @idempotent
 def rename_category(category_id: int, **changes: str | None) -> Outcome:
     parameters, _ = read_query(DashboardQuery())
+    project_id, said = current_project().id, f"Saved category {category_id}."
     for name in changes.values():
-        Category.rename(current_project().id, category_id, name, is_own=True)
-    return Outcome(INDEX, f"Saved category {category_id}.", parameters)
+        before = Category.find_own(project_id, category_id)
+        Category.rename(project_id, category_id, name, is_own=True)
+        old = before.name if before else None
+        said += f" Name: {old or 'none'} → {name or 'none'}."
+    return Outcome(INDEX, said, parameters, {"category": category_id})
 
 
 @bp.post("/<id:category_id>/delete")
@@ -83,4 +87,5 @@ def rename_category(category_id: int, **changes: str | None) -> Outcome:
 def delete_category(category_id: int) -> Outcome:
     parameters, _ = read_query(DashboardQuery())
     remove_category(current_project().id, category_id)
-    return Outcome(INDEX, f"Deleted category {category_id}.", parameters)
+    facts = {"category": category_id, "removed": True}
+    return Outcome(INDEX, f"Deleted category {category_id}.", parameters, facts)

@@ -7,7 +7,7 @@ page opens next. Signing in to another project deletes the draft.
 import functools
 import json
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -42,6 +42,7 @@ IDEMPOTENCY_KEY = "idempotency_key"  # a hidden field, new each time a form is s
 UNSEEN = (KEY, IDEMPOTENCY_KEY, "username")
 PROJECT = "project"  # the member of the cookie: the project that signed in last
 DRAFT = "draft"  # the member of the cookie: a form, with its action
+STEPS = "steps"  # the member of the cookie: links and a button of a message
 MAX_DRAFT_BYTES = 2500  # a cookie may have 4 KB, in base64
 MAX_MESSAGE_LENGTH = 300  # a message is in the cookie, too
 SEE_OTHER = 303
@@ -51,6 +52,8 @@ FORMS = (
     "forms"  # instead of the path, which may have characters that no database stores
 )
 
+NO_CHOICES: Mapping[str, str] = {}
+
 View = Callable[..., ResponseReturnValue]
 
 
@@ -58,6 +61,7 @@ View = Callable[..., ResponseReturnValue]
 class Form:
     values: dict[str, str] = field(default_factory=dict)
     errors: dict[str, str] = field(default_factory=dict)
+    choices: Mapping[str, str] = field(default_factory=dict)  # answers to a question
 
     @classmethod
     def of_request(cls) -> "Form":
@@ -74,8 +78,10 @@ class Form:
     def __bool__(self) -> bool:
         return bool(self.values or self.errors)
 
-    def with_errors(self, errors: dict[str, str]) -> "Form":
-        return Form(self.values, errors)
+    def with_errors(
+        self, errors: dict[str, str], choices: Mapping[str, str] = NO_CHOICES
+    ) -> "Form":
+        return Form(self.values, errors, choices)
 
 
 EMPTY = Form()
@@ -97,12 +103,18 @@ def _is_of_this_origin() -> bool:
     return origin is None or origin.partition("://")[2] == host
 
 
-def save_draft(action: str, values: dict[str, str]) -> None:
-    """Fill in the form with that action when its page opens next."""
+def save_draft(action: str, values: dict[str, str]) -> bool:
+    """Fill in the form with that action when its page opens next.
+
+    Return whether the cookie has room for it, and names the project that it is for.
+    """
     draft = [action, values]
     size = len(zlib.compress(json.dumps(draft).encode()))  # as Flask writes a cookie
-    if values and PROJECT in session and size <= MAX_DRAFT_BYTES:
+    if PROJECT not in session or size > MAX_DRAFT_BYTES:
+        return False
+    if values:
         session[DRAFT] = draft
+    return True
 
 
 def filled_in(form: Form, *actions: str) -> Form:
@@ -140,7 +152,7 @@ def loads_form(
     def decorate(view: View) -> View:
         @functools.wraps(view)
         def respond(**arguments: str | int) -> ResponseReturnValue:
-            form = Form.of_request()
+            form, choices = Form.of_request(), NO_CHOICES
             try:
                 return view(**arguments, **schema.load(form.values))
             except ValidationError as error:
@@ -153,9 +165,10 @@ def loads_form(
                 if not is_refusal(error):
                     raise
                 errors = {error.field: str(error)} if error.field else {}
+                choices = error.choices
                 if not errors:
                     flash(str(error), "bad")
-            page = form_page(**arguments, form=form.with_errors(errors))
+            page = form_page(**arguments, form=form.with_errors(errors, choices))
             return page, 400, MAY_BE_SHOWN_AGAIN
 
         return respond
@@ -164,15 +177,26 @@ def loads_form(
 
 
 class Outcome(NamedTuple):
-    """What a form did: a message and the page that shows it, or a page of its own."""
+    """What was done: where it leads to, and the message there, or a page of its own.
+
+    `facts` are about it, for the project's activity. The message has links, and a
+    button that takes back what was done; each is a label with a URL.
+    """
 
     endpoint: str
     message: str
     arguments: dict[str, Any] = {}
+    facts: dict[str, Any] = {}
+    links: Sequence[tuple[str, str]] = ()
+    undo: tuple[str, str] | None = None
     page: str | None = None
 
     def show(self) -> ResponseReturnValue:
-        return self.page or go_to(self.endpoint, self.message, **self.arguments)
+        if self.page:
+            return self.page
+        response = go_to(self.endpoint, self.message, **self.arguments)
+        session[STEPS] = {"links": self.links, "undo": self.undo}
+        return response
 
 
 def idempotent(view: Callable[..., Outcome]) -> View:
@@ -195,7 +219,9 @@ def idempotent(view: Callable[..., Outcome]) -> View:
             else:
                 outcome = view(**arguments)
                 _note(outcome)
-                StoredResponse.keep(attempt, SEE_OTHER, None, orjson.dumps(outcome[:3]))
+                StoredResponse.keep(
+                    attempt, SEE_OTHER, None, orjson.dumps(outcome[:-1])
+                )
         return outcome.show()
 
     return respond
@@ -205,7 +231,8 @@ def _note(outcome: Outcome) -> None:
     """Add the message to the project's activity, if the form counts as a request."""
     bp: Any = current_app.blueprints[request.blueprints[0]]
     if bp.counts_forms:
-        note(current_request().state.required_caller.slug, outcome.message)
+        slug = current_request().state.required_caller.slug
+        note(slug, outcome.message, outcome.facts)
 
 
 def go_to(
@@ -216,6 +243,7 @@ def go_to(
 
 def go_to_url(url: str, message: str = "", kind: str = "good") -> Response:
     if message:
-        get_flashed_messages()  # this drops messages that no page has shown
+        get_flashed_messages()  # drops those that no page has shown
+        session.pop(STEPS, None)
         flash(message[:MAX_MESSAGE_LENGTH], kind)
     return redirect(url, SEE_OTHER)

@@ -138,4 +138,4 @@ def _show_once(new_key: str, old: Key | None = None) -> Outcome:
         api=api,
         web_page=render_template("web_page.html", key=new_key, api=api),
     )
-    return Outcome("keys.key", ISSUED_BEFORE, {"prefix": prefix}, page)
+    return Outcome("keys.key", ISSUED_BEFORE, {"prefix": prefix}, page=page)

@@ -61,14 +61,16 @@ def change_order(order_id: int, **changes: Any) -> Outcome:
     if changes:
         Order.change(current_project().id, order_id, **changes)
     said = f"Saved order {order_id}."
-    return Outcome(ORDER, said, {"order_id": order_id})
+    return Outcome(ORDER, said, {"order_id": order_id}, {"order": order_id})
 
 
 @bp.post("/<id:order_id>/delete")
 @idempotent
 def delete_order(order_id: int) -> Outcome:
     Order.remove(current_project().id, order_id)
-    return Outcome(INDEX, f"Deleted order {order_id}.")
+    return Outcome(
+        INDEX, f"Deleted order {order_id}.", facts={"order": order_id, "removed": True}
+    )
 
 
 @bp.post("/<id:order_id>/complete", defaults={"closed_as": "completed"})
@@ -86,4 +88,16 @@ def close_order(order_id: int, closed_as: str) -> Outcome:
         "order": (ORDER, {"order_id": order_id}),
     }
     place, arguments = places.get(request.form.get("on", ""), (INDEX, parameters))
-    return Outcome(place, said, arguments)
+    url = url_for("dashboard_orders.reopen_order", order_id=order_id)
+    undo = ("Open the order again", url)
+    return Outcome(place, said, arguments, {"order": order_id}, undo=undo)
+
+
+@bp.post("/<id:order_id>/reopen")
+@idempotent
+def reopen_order(order_id: int) -> Outcome:
+    project_id = current_project().id
+    order = Order.reopen(project_id, order_id)
+    pet = Pet.get_own(project_id, order.pet_id)
+    said = f"Order {order_id} is open again, and {pet.name} is reserved."
+    return Outcome(ORDER, said, {"order_id": order_id}, {"order": order_id})

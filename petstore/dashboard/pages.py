@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from functools import partial
 from http import HTTPStatus
+from typing import Any
 
 import peewee
 from flask import Blueprint, Flask, Response, render_template, request
@@ -12,6 +13,8 @@ from petstore import randomness
 from petstore.dashboard import formats, forms, sessions
 from petstore.errors import ErrorResponse
 from petstore.models import RuleError
+from petstore.models.activity import Event
+from petstore.models.keys import Key
 from petstore.settings import Settings
 from petstore.storage import db
 from petstore.storage.lists import MAX_COUNTED
@@ -32,6 +35,9 @@ HEADERS = FOR_PAGES | {
     ),
 }
 
+# What a page is about, by the argument of its path.
+ITEMS = {"pet_id": "animal", "order_id": "order", "category_id": "category"}
+
 bp = AssetBlueprint(
     "dashboard",
     __name__,
@@ -46,6 +52,7 @@ def init_app(app: Flask, settings: Settings) -> None:
     app.jinja_env.globals.update(
         contact=settings.contact,
         searched=MAX_COUNTED,
+        page_address=sessions.wanted_page,
         idempotency_key=partial(randomness.token, 9),
     )
     app.register_blueprint(bp)
@@ -105,7 +112,7 @@ def _failure_page(
     if status in (404, 405):
         _show_menu()
     is_for_a_moment = status in (429, 503)
-    fields = forms.sent_again() if is_for_a_moment else {}
+    fields = forms.sent_again() if is_for_a_moment or status == 401 else {}
     page = render_template(
         "failure.html",
         status=status,
@@ -114,11 +121,24 @@ def _failure_page(
         wait_seconds=int(headers["Retry-After"]) if is_for_a_moment else None,
         page=sessions.wanted_page() or PAGES_PREFIX if is_for_a_moment else None,
         fields=fields,
-        typed=forms.Form.of_request().values if fields else {},
+        typed=forms.Form.of_request().values if fields or status == 404 else {},
+        removal=_find_removal() if status == 404 else None,
     )
     may_be_shown_again = forms.MAY_BE_SHOWN_AGAIN if fields else None
     response = Response(page, status, may_be_shown_again, mimetype="text/html")
     return _add_headers(response)
+
+
+def _find_removal() -> dict[str, Any] | None:
+    """Return by whom and when the item of the page was removed, if a person did it."""
+    caller = current_request().state.caller
+    for argument, item_id in (request.view_args or {}).items():
+        if caller and argument in ITEMS:
+            kind, project_id = ITEMS[argument], caller.project_id
+            if event := Event.find_removal(project_id, kind, item_id):
+                labels = Key.labels(project_id, [event.actor])
+                return {"event": event, "labels": labels}
+    return None
 
 
 def _show_menu() -> None:

@@ -1,9 +1,12 @@
 """/dashboard/animals: list, add, correct, order and remove animals."""
 
+import re
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from flask import render_template, request, url_for
+from flask import render_template, url_for
 
 from petstore.dashboard.formats import status
 from petstore.dashboard.forms import (
@@ -24,12 +27,15 @@ from petstore.models.keys import Key
 from petstore.models.orders import Order, correct_pet, withdraw_pet
 from petstore.models.pets import STATUSES, Pet
 from petstore.schemas import text_of
+from petstore.schemas.fields import INTEGER_PATTERN
 from petstore.schemas.orders import OrderForm
 from petstore.schemas.pets import AnimalChangeForm, AnimalForm, DashboardPetQuery
-from petstore.storage.lists import BEFORE_ALL, Part
+from petstore.storage.lists import BEFORE_ALL, MAX_ID, Part
 
 INDEX = "dashboard_pets.animals"
 ANIMAL = "dashboard_pets.animal"
+WITHDRAW = "dashboard_pets.withdraw_animal"
+ADD_AGAIN = "dashboard_pets.add_again"
 ORDER_ANIMAL = "dashboard_pets.order_animal"
 SHOWN_ORDERS = 20
 OFFERED_CATEGORIES = 100
@@ -45,8 +51,9 @@ def animals(form: Form = EMPTY) -> str:
     project_id = current_project().id
     page = read_list(INDEX, DashboardPetQuery(), partial(Pet.listed, project_id))
     category_id = page.values["category_id"]
+    form = filled_in(form, url_for(INDEX))
     shown = {pet.category_id for pet in page.rows} | {category_id}
-    offered, labels = category_labels(project_id, shown - {None})
+    offered, labels = category_labels(project_id, shown - {None}, form)
     return render_template(
         "pets.html",
         page=page,
@@ -56,20 +63,32 @@ def animals(form: Form = EMPTY) -> str:
         statuses=STATUSES,
         labels=labels,
         offered=offered,
-        form=filled_in(form, url_for(INDEX)),
+        form=form,
     )
 
 
 @bp.post("")
 @loads_form(AnimalForm(), form_page=animals)
 @idempotent
-def add_animal(category_id: int | str, **members: Any) -> Outcome:
-    """Add an animal; the form then opens again with the same category."""
+def add_animal(category_id: int | str, is_new: bool = False, **members: Any) -> Outcome:
+    """Add an animal; the form stays open for another one of the same category."""
     project_id = current_project().id
-    number = Category.meant(project_id, category_id)
+    number, is_added = Category.meant(project_id, category_id, is_new=is_new)
     pet = Pet.add(project_id, category_id=number, **members)
-    save_draft(url_for(INDEX), {"categoryId": request.form["categoryId"]})
-    return Outcome(INDEX, f"Added {pet.name} (no. {pet.id}).")
+    save_draft(url_for(INDEX), {"categoryId": str(number)})
+    said = f"Added {pet.name} (no. {pet.id})."
+    links = [("Open the animal", url_for(ANIMAL, pet_id=pet.id))]
+    if is_added:
+        said += f" The category {category_id} is new."
+        links.append(("Open the category", url_for(INDEX, category=number)))
+    undo = ("Remove the animal again", url_for(WITHDRAW, pet_id=pet.id))
+    return Outcome(INDEX, said, facts={"animal": pet.id}, links=links, undo=undo)
+
+
+@bp.get("/again")
+def add_again() -> str:
+    """Show the form that adds an animal, filled in with the one that was removed."""
+    return animals(filled_in(EMPTY, url_for(ADD_AGAIN)))
 
 
 @bp.get("/<id:pet_id>")
@@ -78,12 +97,10 @@ def animal(pet_id: int, form: Form = EMPTY) -> str:
     project_id = current_project().id
     pet = Pet.get_own(project_id, pet_id)
     orders = Order.listed(project_id, Part(SHOWN_ORDERS), name=f"#{pet_id}")
-    offered, labels = category_labels(project_id, {pet.category_id})
     origin = Pet.origin(project_id, pet_id)
-    now = {name: text_of(value) for name, value in CHANGE_FORM.dump(pet).items()}
-    now["categoryId"] = labels[pet.category_id]
     actions = (url_for(each, pet_id=pet_id) for each in (ANIMAL, ORDER_ANIMAL))
     form = filled_in(form, *actions)
+    offered, labels = category_labels(project_id, {pet.category_id}, form)
     return render_template(
         "pet.html",
         pet=pet,
@@ -93,30 +110,53 @@ def animal(pet_id: int, form: Form = EMPTY) -> str:
         offered=offered,
         labels=labels,
         statuses=STATUSES,
-        form=Form(Form.showing(now).values | form.values, form.errors),
+        form=replace(form, values=Form.showing(_texts(pet)).values | form.values),
     )
 
 
 @bp.post("/<id:pet_id>")
 @loads_form(CHANGE_FORM, form_page=animal)
 @idempotent
-def correct_animal(pet_id: int, **changes: Any) -> Outcome:
+def correct_animal(pet_id: int, is_new: bool = False, **changes: Any) -> Outcome:
     project_id = current_project().id
-    pet = Pet.get_own(project_id, pet_id)
+    before = pet = Pet.get_own(project_id, pet_id)
+    links = []
     if "category_id" in changes:
-        changes["category_id"] = Category.meant(project_id, changes["category_id"])
+        name = changes["category_id"]
+        number, is_added = Category.meant(project_id, name, is_new=is_new)
+        changes["category_id"] = number
+        if is_added:
+            links = [("Open the new category", url_for(INDEX, category=number))]
     if changes:
         pet = correct_pet(project_id, pet_id, **changes)
     said = f"Saved {pet.name}. Its status is: {status(pet.status)}."
-    return Outcome(ANIMAL, said, {"pet_id": pet_id})
+    said += "".join(f" {each}." for each in _differences(before, pet))
+    facts = {"animal": pet_id}
+    return Outcome(ANIMAL, said, {"pet_id": pet_id}, facts, links)
+
+
+def _differences(before: Pet, now: Pet) -> Iterator[str]:
+    """Yield what was corrected, with the old value and the new one."""
+    if before.name != now.name:
+        yield f"Name: {before.name} → {now.name}"
+    if (old := before.category_id) != (new := now.category_id):
+        labels = Category.labels(current_project().id, [old, new])
+        yield f"Category: {labels[old]} → {labels[new]}"
+    if before.status != now.status:
+        yield f"Status: {status(before.status)} → {status(now.status)}"
 
 
 @bp.post("/<id:pet_id>/withdraw")
 @idempotent
 def withdraw_animal(pet_id: int) -> Outcome:
-    pet = Pet.get_own(current_project().id, pet_id)
-    withdraw_pet(current_project().id, pet_id)
-    return Outcome(INDEX, f"Removed {pet.name} (no. {pet_id}).")
+    project_id = current_project().id
+    pet = Pet.get_own(project_id, pet_id)
+    withdraw_pet(project_id, pet_id)
+    again = url_for(ADD_AGAIN)
+    save_draft(again, _texts(pet))
+    said = f"Removed {pet.name} (no. {pet_id})."
+    facts = {"animal": pet_id, "removed": True}
+    return Outcome(INDEX, said, facts=facts, links=[("Add it again", again)])
 
 
 @bp.post("/<id:pet_id>/order")
@@ -126,14 +166,22 @@ def order_animal(pet_id: int, reference: str | None) -> Outcome:
     pet = Pet.get_own(current_project().id, pet_id)
     order = Order.place(current_project().id, pet.id, reference)
     said = f"Reserved {pet.name} (order {order.id})."
-    return Outcome(ANIMAL, said, {"pet_id": pet.id})
+    return Outcome(ANIMAL, said, {"pet_id": pet.id}, {"order": order.id})
 
 
 def category_labels(
-    project_id: int, shown: set[int]
+    project_id: int, shown: set[int], form: Form = EMPTY
 ) -> tuple[dict[int, str], dict[int, str]]:
     """Return the labels of the categories that forms offer, and with those shown."""
     first = Category.page(project_id, after=BEFORE_ALL, limit=OFFERED_CATEGORIES)
     offered = [category.id for category in first]
+    chosen = form.values.get("categoryId", "")
+    if re.fullmatch(INTEGER_PATTERN, chosen):
+        offered = sorted({*offered, min(int(chosen), MAX_ID)})
     labels = Category.labels(project_id, {*offered, *shown})
     return {each: labels[each] for each in offered}, labels
+
+
+def _texts(pet: Pet) -> dict[str, str]:
+    """Return the fields of a form that is filled in with an animal."""
+    return {name: text_of(value) for name, value in CHANGE_FORM.dump(pet).items()}

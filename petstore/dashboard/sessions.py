@@ -121,7 +121,9 @@ def require(role: str, *, has_reserve: bool = False) -> ResponseReturnValue | No
     # This does not delete the row of the session: no limit counts a request with an old
     # cookie, so it must not write. Housekeeping deletes the row.
     message = OVER if session.pop(TOKEN, None) else ""
-    save_draft(request.path, Form.of_request().values)
+    typed = Form.of_request().values
+    if not save_draft(request.path, typed) and any(typed.values()):
+        raise ErrorResponse("missing_api_key")  # the page of the error keeps it
     return go_to("sign_in.sign_in", message, "note", next=wanted_page())
 
 

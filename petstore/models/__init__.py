@@ -5,6 +5,8 @@ of the columns that `columns` names: building a Peewee model for every row would
 list of 20 animals 15 per cent slower.
 """
 
+from collections.abc import Mapping
+
 from peewee import Query, Select
 
 from petstore.errors import ERRORS
@@ -22,6 +24,7 @@ class RuleError(Exception):
     # the code.
     text = ""
     field: str | None = None  # of a form, that is at fault
+    choices: Mapping[str, str] = {}  # what somebody may answer, with a text for each
 
     def __init__(self, *values: object, text: str = "", field: str = "") -> None:
         text = text or self.text or (ERRORS[self.code].message if self.code else "")

@@ -1,12 +1,12 @@
 """What happened in a project: its events, with who has caused each."""
 
 import json
-from typing import Any
+from typing import Any, Self
 
 from peewee import SQL, BigAutoField, BigIntegerField, ForeignKeyField, Query, TextField
 
 from petstore import clock, events
-from petstore.events import KEPT, KEPT_MS, KINDS, SETTINGS
+from petstore.events import KEPT, KEPT_MS, KINDS, SETTINGS, SHELTER
 from petstore.models.projects import Project
 from petstore.storage import BaseModel, db, slot, statement
 from petstore.storage.lists import List, Listed, Part
@@ -49,6 +49,19 @@ class Event(BaseModel):
         ).show(part)
         rows = [row._asdict() | {"facts": json.loads(row.facts)} for row in listed.rows]
         return listed._replace(rows=[cls(**row) for row in rows])
+
+    @classmethod
+    def find_removal(cls, project_id: int, kind: str, item_id: int) -> Self | None:
+        """Return the event that removed an animal, order or category of the project.
+
+        What programs remove is no event.
+        """
+        return cls.get_or_none(
+            cls.project == project_id,
+            cls.topic == SHELTER,
+            cls.at_ms >= clock.now_ms() - KEPT_MS,
+            cls.facts == json.dumps({kind: item_id, "removed": True}),
+        )
 
 
 @events.recorder

@@ -1,6 +1,5 @@
 """Categories: each is created when an animal or a name first refers to it."""
 
-import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -19,18 +18,41 @@ from peewee import (
 )
 
 from petstore import randomness
+from petstore.concurrency import give_way
 from petstore.models import OfProject, RuleError
 from petstore.models.projects import Project, count_if_room, refuse_rows, take_rows
+from petstore.models.searching import are_alike, forms_of
 from petstore.storage import BaseModel, Row, db, slot, statement
-from petstore.storage.lists import MAX_ID, List, Listed, Part
+from petstore.storage.lists import MAX_COUNTED, List, Listed, Part
 
 # What JavaScript and spreadsheets read exactly is at most 2^53 - 1.
 MAX_NEW_ID = 2**53 - 1
+NEW = "new"  # what somebody says of a name that is like an old one
 
 
 class CategoryUnclear(RuleError):
+    """Two categories have a name: only who has typed it knows which is meant."""
+
     field = "categoryId"
     text = "is the name of two categories: choose {} or {}"
+
+    def __init__(self, labels: Mapping[int, str]) -> None:
+        super().__init__(*labels.values())
+        self.choices = {str(each): f"Take {label}" for each, label in labels.items()}
+
+
+class CategoryAlike(RuleError):
+    """A new name is like that of a category: only who has typed it knows."""
+
+    field = "categoryId"
+    text = "There is the category {} already."
+
+    def __init__(self, category_id: int, other: str, name: str) -> None:
+        super().__init__(other)
+        self.choices = {
+            str(category_id): f"Take {other} (no. {category_id})",
+            NEW: f"Add the category {name}",
+        }
 
 
 class CategoryNameTaken(RuleError):
@@ -132,26 +154,45 @@ class Category(OfProject, BaseModel):
                 return number
 
     @classmethod
-    def meant(cls, project_id: int, category: int | str) -> int:
-        """Return the id of the category that a number, a label or a new name means.
+    def meant(
+        cls, project_id: int, category: int | str, *, is_new: bool = False
+    ) -> tuple[int, bool]:
+        """Return the id of the category that a number or a name means.
 
-        Raises `CategoryUnclear`, and `ProjectFull` for a new one.
+        The second value is whether a category of that name was added. Raises
+        `CategoryUnclear`, `ProjectFull` for a new one, and `CategoryAlike` for a new
+        name that is like an old one, unless somebody has said that it is new.
         """
         if isinstance(category, int):
-            return category
-        if labelled := _LABEL.fullmatch(category):
-            number = min(int(labelled[1]), MAX_ID)
-            found = cls.find_own(project_id, number)
-            if found and fold_name(category) == fold_name(
-                _label(number, found.name, True)
-            ):
-                return number
+            return category, False
         while not (ids := cls.ids_named(project_id, category)):
+            if not is_new and (alike := cls.find_alike(project_id, category)):
+                raise CategoryAlike(*alike, category)
             with suppress(CategoryNameTaken):  # somebody else was faster
-                return cls.add(project_id, category)
+                return cls.add(project_id, category), True
         if len(ids) > 1:
-            raise CategoryUnclear(*cls.labels(project_id, ids).values())
-        return ids[0]
+            raise CategoryUnclear(cls.labels(project_id, ids))
+        return ids[0], False
+
+    @classmethod
+    def find_alike(cls, project_id: int, name: str) -> tuple[int, str] | None:
+        """Return the id and the name of a category whose name is much like that one.
+
+        The first `MAX_COUNTED` with a name are looked at.
+        """
+        forms = forms_of(name)
+        rows = cls.select(cls.id, cls.name).where(
+            cls.project == project_id, cls.name.is_null(False)
+        )
+        named: list[tuple[int, str]] = list(
+            rows.order_by(cls.id).limit(MAX_COUNTED).tuples().iterator()
+        )
+        for count, (number, other) in enumerate(named):
+            if count % _AT_ONCE == 0:
+                give_way()
+            if are_alike(forms, forms_of(other)):
+                return number, other
+        return None
 
     @classmethod
     def rename(
@@ -198,10 +239,9 @@ class Category(OfProject, BaseModel):
     def labels(project_id: int, ids: Iterable[int]) -> dict[int, str]:
         """Return what people call these categories, by id.
 
-        That is the name, with the number where a form would take the name alone for
-        another category, as where two have the same.
+        That is the name, with the number where two have the same.
         """
-        unnamed = {each: _label(each, None) for each in ids}
+        unnamed = {each: f"Category {each}" for each in ids}
         other = Category.alias()
         has_name = (other.project == project_id) & (other.folded == Category.folded)
         shared = other.select(SQL("1")).where(has_name, other.id != Category.id)
@@ -209,23 +249,17 @@ class Category(OfProject, BaseModel):
             Category.project == project_id, Category.id.in_(list(unnamed))
         )
         named: Iterable[tuple[int, str | None, bool]] = rows.tuples().iterator()
-        return unnamed | {row[0]: _label(*row) for row in named}
+        return unnamed | {
+            number: f"{name} (no. {number})" if is_shared else name
+            for number, name, is_shared in named
+            if name is not None
+        }
 
 
 # For the start, which refuses rows that release 1.1.0 has written.
 Category.add_index(Category.project, Category.id, where=Category.folded.is_null())
 
-# `Dogs #7`, or `Category 7` without a name.
-_LABEL = re.compile(r".* #?([0-9]{1,19})")
-# Names that mean another category to a form: the number 12, or the label of one.
-_MISTAKABLE = re.compile(r"\s*(#?[0-9]+|category [0-9]+|.* #[0-9]+)\s*", re.IGNORECASE)
-
-
-def _label(category_id: int, name: str | None, is_shared: bool = False) -> str:
-    if name is None:
-        return f"Category {category_id}"
-    needs_number = is_shared or _MISTAKABLE.fullmatch(name)
-    return f"{name} #{category_id}" if needs_number else name
+_AT_ONCE = 200  # names that are compared before others go on
 
 
 def _values(project_id: int, category_id: int, name: str | None) -> dict[str, Any]:

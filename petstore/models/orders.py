@@ -40,6 +40,14 @@ class OrderOpen(Conflict):
     code = "order_open"
 
 
+class OrderIsOpen(OrderOpen):
+    text = "The order {} is open already."
+
+
+class OrderStaysClosed(OrderClosed):
+    text = "The order {} stays {}: {}."
+
+
 class PetOrdered(PetNotAvailable):
     text = "The animal {} has the open order {}: complete or cancel it first."
 
@@ -110,6 +118,25 @@ class Order(OfProject, BaseModel):
             if "status" in changes:
                 Pet.release(project_id, order.pet_id, CLOSED[order.status])
         return order
+
+    @classmethod
+    def reopen(cls, project_id: int, order_id: int) -> Row:
+        """Open a closed order again, while its animal is as the closing left it.
+
+        Raises `NotFound`, `OrderIsOpen`, and `OrderStaysClosed` if somebody has changed
+        or withdrawn the animal since.
+        """
+        with db.atomic():
+            take_rows(project_id, 0)  # no order is deleted and no animal withdrawn
+            order = cls.get_own(project_id, order_id)
+            if order.status == "placed":
+                raise OrderIsOpen(order_id)
+            if not Pet.reserve(project_id, order.pet_id, CLOSED[order.status]):
+                _refuse_reopening(project_id, order)
+            now = clock.now_ms()
+            is_order = (cls.project == project_id) & (cls.id == order_id)
+            cls.update(status="placed", updated_ms=now).where(is_order).execute()
+        return order._replace(status="placed", updated_ms=now)
 
     @classmethod
     def remove(cls, project_id: int, order_id: int) -> None:
@@ -213,6 +240,18 @@ def _refuse_pet(project_id: int, pet_id: int) -> NoReturn:
     except NotFound:
         raise PetUnknown from None
     raise PetNotAvailable(pet_id, pet.status)
+
+
+def _refuse_reopening(project_id: int, order: Row) -> NoReturn:
+    try:
+        require_no_order(project_id, order.pet_id)
+        pet = Pet.get_own(project_id, order.pet_id)
+        reason = f"{pet.name} is {pet.status} now"
+    except PetOrdered:
+        reason = "another order is open for the animal"
+    except NotFound:
+        reason = "somebody has removed the animal"
+    raise OrderStaysClosed(order.id, order.status, reason)
 
 
 @statement(db)

@@ -199,9 +199,9 @@ class Pet(OfProject, BaseModel):
         return dict(rows.tuples().iterator())
 
     @staticmethod
-    def reserve(project_id: int, pet_id: int) -> bool:
-        """Make an available animal pending; return whether it was available."""
-        return bool(_reserve(project=project_id, id=pet_id))
+    def reserve(project_id: int, pet_id: int, status: str = "available") -> bool:
+        """Make an animal of that status pending; return whether it had that."""
+        return bool(_reserve(project=project_id, id=pet_id, status=status))
 
     @staticmethod
     def release(project_id: int, pet_id: int, status: str) -> None:
@@ -229,8 +229,8 @@ def _select_origin() -> Query:
 
 @statement(db)
 def _reserve() -> Query:
-    available = Pet.update(status="pending").where(_BY_ID, Pet.status == "available")
-    return available.returning(Pet.id)
+    ordered = Pet.update(status="pending").where(_BY_ID, Pet.status == slot("status"))
+    return ordered.returning(Pet.id)
 
 
 @statement(db)

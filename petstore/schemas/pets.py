@@ -4,6 +4,7 @@ from typing import Any
 
 from marshmallow.fields import Field
 
+from petstore.models.categories import NEW
 from petstore.models.pets import STATUSES
 from petstore.schemas import (
     ChangeForm,
@@ -51,6 +52,21 @@ class AnimalForm(NewPetSchema, TextSchema):
     category_id = NumberOrName(
         data_key="categoryId", required=True, error_messages={"required": "is required"}
     )
+
+    def load(self, data: Any, **options: Any) -> Any:
+        """Load the form, whose category is typed, or else chosen.
+
+        `like` is the answer to the question about a typed name, which `asked` repeats.
+        """
+        fields = dict(data)
+        typed, asked = fields.pop("category", ""), fields.pop("asked", "")
+        like = fields.pop("like", "") if asked == typed else ""
+        if like and like != NEW:
+            fields["categoryId"] = like
+        elif typed.strip():
+            fields["categoryId"] = typed
+        loaded = super().load(fields, **options)
+        return loaded | {"is_new": True} if like == NEW else loaded
 
 
 class AnimalChangeForm(AnimalForm, ChangeForm):

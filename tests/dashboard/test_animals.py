@@ -5,6 +5,7 @@ import re
 import pytest
 from flask.testing import FlaskClient
 
+from petstore.models.categories import Category
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
 from tests.harness.browser import Browser, add_pet, words
@@ -64,8 +65,8 @@ def test_filters_are_kept_and_have_counts(
 def test_animal_is_added_and_form_stays_open(browser: Browser, client: FlaskClient):
     closed, opened = (f'<details class="card adding"{end}' for end in (">", " open>"))
     assert closed in browser.get(ANIMALS).text
-    page = browser.get(browser.submit(ANIMALS, **REX | {"categoryId": "Dogs"}).location)
-    assert "Added Rex (no. 1)." in words(page)
+    page = browser.get(browser.submit(ANIMALS, **REX | {"category": "Dogs"}).location)
+    assert "Added Rex (no. 1). The category Dogs is new." in words(page)
     assert client.get("/v1/pets").json == [
         {"id": 1, "name": "Rex", "categoryId": 1, "status": "available"}
     ]
@@ -73,8 +74,31 @@ def test_animal_is_added_and_form_stays_open(browser: Browser, client: FlaskClie
     [name] = re.findall('<input id="name"[^>]*>', page.text)
     assert "autofocus" in name
     assert 'value=""' in name
-    assert re.search(r'name="categoryId" type="text"\s+value="Dogs"', page.text)
+    assert '<option value="1" selected>Dogs</option>' in page.text
     assert closed in browser.get(ANIMALS).text
+
+
+@of_both_engines
+def test_a_name_like_that_of_a_category_is_asked_about(
+    browser: Browser, project: Project
+):
+    Category.add(project.id, "Hunde")
+    Category.add(project.id, "Katzen")
+    for typed in ("Hund", "HÜNDE", "hun de", "Hundes", "Hunte", "Katze"):
+        asked = browser.submit(ANIMALS, name="Rex", category=typed)
+        assert "There is the category" in words(asked)
+        assert f"Add the category {typed}" in words(asked)
+    for typed in ("Hun", "Kater", "Vögel"):
+        said = browser.follow(ANIMALS, name="Rex", category=typed)
+        assert f"The category {typed} is new." in said
+    answer = {"name": "Rex", "category": "Hund", "asked": "Hund"}
+    browser.submit(ANIMALS, **answer, like="1")
+    assert "category Hund is new" in browser.follow(ANIMALS, **answer, like="new")
+    # Who types something else answers no question.
+    answer["category"] = "Katze"
+    assert browser.submit(ANIMALS, **answer, like="new").status_code == 400
+    shown = [pet.category_id for pet in Pet.page(project.id, after=0, limit=9)]
+    assert shown == [3, 4, 5, 1, 6]
 
 
 def test_wrong_field_is_shown_with_its_fault(browser: Browser, project: Project):

@@ -42,7 +42,7 @@ def test_no_form_of_another_origin_changes_anything(
     client.post("/v1/store/orders", json={"petId": rex["id"]})
     Domain.add(project, "shop.example.org")
     forms = paths(app, key, "POST")
-    assert len(forms) == 26
+    assert len(forms) == 27
     for headers in (
         {"Sec-Fetch-Site": "cross-site"},
         {"Sec-Fetch-Site": "same-site", "Origin": "http://localhost"},
@@ -118,16 +118,33 @@ def test_what_was_typed_is_there_again(browser: Browser, key: str, project: Proj
 
 
 def test_draft_is_for_one_project_and_for_no_stranger(
-    browser: Browser, visitor: Browser, key: str, rival: Project
+    browser: Browser, key: str, rival: Project
 ):
     for each in (Key.issue(rival), key):
         browser.submit("/dashboard/sign-out")
         browser.submit(ANIMALS, **REX)
         browser.sign_in(each)
         assert 'value="Rex"' not in browser.get(ANIMALS).text
-    answer = visitor.submit(ANIMALS, **REX)
-    assert answer.location == f"{SIGN_IN}?next={ANIMALS}"
-    assert "Set-Cookie" not in answer.headers
+
+
+def test_text_that_no_cookie_keeps_stays_in_the_page(
+    browser: Browser, visitor: Browser, key: str, client: FlaskClient
+):
+    long = REX | {"reference": "".join(map(chr, range(0x4E00, 0x5A00)))}
+    for each, fields in ((visitor, REX), (browser, long)):
+        browser.submit("/dashboard/sign-out")
+        answer = each.submit(ANIMALS, **fields)
+        assert answer.status_code == 401
+        said = (
+            "The service has done nothing, and this page has kept what you typed: Rex"
+        )
+        assert said in words(answer)
+        fields = dict(re.findall('type="hidden" name="(.*)" value="(.*)"', answer.text))
+        assert fields["name"] == "Rex"
+    assert client.get("/v1/pets").json == []
+    visitor.sign_in(key)
+    visitor.submit(ANIMALS, **REX)
+    assert len(client.get("/v1/pets").json) == 1
 
 
 ANIMALS, ANIMAL = "/dashboard/animals", "/dashboard/animals/1"

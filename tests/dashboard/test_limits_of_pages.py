@@ -128,6 +128,7 @@ FORMS: dict[str, tuple[str, dict[str, str]]] = {
     f"{ORDERS}/<id:order_id>": (f"{ORDERS}/1", {"reference": "Ada"}),
     f"{ORDERS}/<id:order_id>/complete": (f"{ORDERS}/1/complete", {}),
     f"{ORDERS}/<id:order_id>/cancel": (f"{ORDERS}/2/cancel", {}),
+    f"{ORDERS}/<id:order_id>/reopen": (f"{ORDERS}/2/reopen", {}),
     f"{ORDERS}/<id:order_id>/delete": (f"{ORDERS}/3/delete", {}),
 }
 

@@ -37,6 +37,12 @@ addEventListener("pageshow", () => {
   }
 });
 
+// Going back to the answer of a form shows its page, not the browser's own about forms;
+// without this script, the browser may ask whether it is to be sent again.
+if (document.body.dataset.address) {
+  history.replaceState(null, "", document.body.dataset.address);
+}
+
 // A question is closed in place; without this script, by opening the page anew.
 for (const link of document.querySelectorAll("[data-keep]")) {
   link.addEventListener("click", (event) => {
