@@ -3,7 +3,9 @@
 from functools import partial
 
 from flask import render_template, url_for
+from flask.typing import ResponseReturnValue
 
+from petstore.concurrency import give_way
 from petstore.dashboard.forms import (
     EMPTY,
     Form,
@@ -14,11 +16,20 @@ from petstore.dashboard.forms import (
 )
 from petstore.dashboard.lists import read_list, read_query
 from petstore.dashboard.pages import PageBlueprint
-from petstore.dashboard.sessions import current_project
+from petstore.dashboard.sessions import current_project, takes_long
 from petstore.models.categories import Category
 from petstore.models.grants import WRITE
-from petstore.models.pets import MOST_OF_CATEGORY, Pet, remove_category
-from petstore.schemas.categories import CategoryChangeForm, CategoryForm
+from petstore.models.pets import (
+    MOST_OF_CATEGORY,
+    MOVED_AT_ONCE,
+    Pet,
+    remove_category,
+)
+from petstore.schemas.categories import (
+    CategoryChangeForm,
+    CategoryForm,
+    CategoryMergeForm,
+)
 from petstore.schemas.paging import DashboardQuery
 
 INDEX = "dashboard_categories.categories"
@@ -80,6 +91,29 @@ def rename_category(category_id: int, **changes: str | None) -> Outcome:
         old = before.name if before else None
         said += f" Name: {old or 'none'} → {name or 'none'}."
     return Outcome(INDEX, said, parameters, {"category": category_id})
+
+
+@bp.post("/<id:category_id>/merge")
+@takes_long
+@loads_form(CategoryMergeForm(), form_page=categories)
+def merge_category(category_id: int, into: int) -> ResponseReturnValue:
+    """Move the animals of a category to another one in parts, and delete it."""
+    parameters, _ = read_query(DashboardQuery())
+    project_id = current_project().id
+    while Pet.move_some(project_id, category_id, into) == MOVED_AT_ONCE:
+        give_way()
+
+    @idempotent
+    def finish(category_id: int) -> Outcome:
+        Pet.move_some(project_id, category_id, into)  # what was added meanwhile
+        remove_category(project_id, category_id)
+        label = Category.labels(project_id, [into])[into]
+        said = (
+            f"Moved the animals of category {category_id} to {label}, and deleted it."
+        )
+        return Outcome(INDEX, said, parameters, {"category": into})
+
+    return finish(category_id=category_id)
 
 
 @bp.post("/<id:category_id>/delete")

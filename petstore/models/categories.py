@@ -59,6 +59,10 @@ class CategoryNameTaken(RuleError):
     field = "name"
     text = "The category {} has this name already."
 
+    def __init__(self, category_id: int, name: str) -> None:
+        super().__init__(category_id)
+        self.choices = {str(category_id): name}
+
 
 def fold_name(name: str) -> str:
     """Return a name as it is compared: in one case, with single blanks within it."""
@@ -111,7 +115,7 @@ class Category(OfProject, BaseModel):
         """
         with db.atomic():
             take_rows(project_id)  # two that name the same wait for each other
-            _require_free(cls.ids_named(project_id, name))
+            _require_free(cls.ids_named(project_id, name), name)
             return cls.add_next(project_id, name)
 
     @staticmethod
@@ -211,7 +215,8 @@ class Category(OfProject, BaseModel):
         with db.atomic():
             is_new = cls.ensure(project_id, category_id, name)
             if name and is_own:
-                _require_free({*cls.ids_named(project_id, name)} - {category_id})
+                others = {*cls.ids_named(project_id, name)} - {category_id}
+                _require_free(others, name)
             if not is_new:
                 _rename(**_values(project_id, category_id, name))
         return cls.row(category_id, name), is_new
@@ -267,9 +272,9 @@ def _values(project_id: int, category_id: int, name: str | None) -> dict[str, An
     return {"project": project_id, "category_id": category_id, **names}
 
 
-def _require_free(ids: Iterable[int]) -> None:
+def _require_free(ids: Iterable[int], name: str) -> None:
     for each in ids:
-        raise CategoryNameTaken(each)
+        raise CategoryNameTaken(each, name)
 
 
 _BY_ID = (Category.project == slot("project")) & (Category.id == slot("category_id"))

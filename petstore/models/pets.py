@@ -25,6 +25,7 @@ from petstore.storage.lists import List, Listed, Part, count_each
 
 STATUSES = ("available", "pending", "sold")
 MOST_OF_CATEGORY = 1_000  # animals that are counted
+MOVED_AT_ONCE = 500
 
 
 class PetNotAvailable(Conflict):
@@ -129,6 +130,22 @@ class Pet(OfProject, BaseModel):
         for pet_id, each in changes.items():
             values = _changed(each)
             _correct(*sorted(values), project=project_id, id=pet_id, **values)
+
+    @classmethod
+    def move_some(cls, project_id: int, source: int, target: int) -> int:
+        """Give animals of one category another one; return how many, at most 500.
+
+        Raises `NotFound` if the other one does not exist.
+        """
+        with db.atomic():
+            take_rows(project_id, 0)  # the other one is not deleted meanwhile
+            Category.get_own(project_id, target)
+            is_of_source = (cls.project == project_id) & (cls.category_id == source)
+            few = cls.select(cls.id).where(is_of_source)
+            ids = [pet.id for pet in few.order_by(cls.id).limit(MOVED_AT_ONCE)]
+            changes = _changed({"category_id": target})
+            cls.update(changes).where(cls.id.in_(ids)).execute()
+        return len(ids)
 
     @classmethod
     def listed(

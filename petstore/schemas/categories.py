@@ -1,7 +1,9 @@
 """Categories in bodies and parameters."""
 
+from marshmallow import EXCLUDE
+
 from petstore.schemas import ChangeForm, ResourceSchema, StrictSchema, TextSchema
-from petstore.schemas.fields import Integer, Name
+from petstore.schemas.fields import Integer, Name, UrlInteger
 
 NAME = {"description": "Its name; null until it has one.", "example": "Dogs"}
 
@@ -20,6 +22,13 @@ class CategoryChangeForm(ChangeForm):
     """The form that names a category; an empty field takes the name away."""
 
     name = Name(load_default=None)
+
+
+class CategoryMergeForm(TextSchema):
+    class Meta:
+        unknown = EXCLUDE  # the name that stands beside the button
+
+    into = UrlInteger(required=True)
 
 
 class CategorySchema(ResourceSchema):

@@ -1,6 +1,9 @@
 """/dashboard/categories: adding, naming and deleting categories."""
 
+from typing import Any
+
 import pytest
+from flask.testing import FlaskClient
 
 from petstore.models.categories import Category
 from petstore.models.projects import Project
@@ -49,6 +52,28 @@ def test_a_name_of_another_category_is_refused(browser: Browser, project: Projec
         assert "The category 2 has this name already." in words(answer)
         assert 'value=" KIND 2."' in answer.text
     assert names(project) == KINDS
+
+
+@of_both_engines
+def test_a_category_is_merged_into_the_one_that_has_its_name(
+    browser: Browser, client: FlaskClient, project: Project, monkeypatch: Any
+):
+    monkeypatch.setattr("petstore.models.pets.MOVED_AT_ONCE", 2)
+    monkeypatch.setattr("petstore.dashboard.categories.MOVED_AT_ONCE", 2)
+    for name in ("Tim", "Tom"):
+        add_pet(project, name, 1)
+    refused = browser.submit(f"{CATEGORIES}/1", name="kind 2.")
+    assert "Move its 3 animals to kind 2. and delete it" in words(refused)
+    assert f'name="into" value="2" formaction="{CATEGORIES}/1/merge"' in refused.text
+    assert browser.submit(f"{CATEGORIES}/1/merge", into="99").status_code == 404
+    for _ in range(2):  # the second time, it was done before
+        said = browser.follow(
+            f"{CATEGORIES}/1/merge", into="2", name="kind 2.", idempotency_key="once"
+        )
+        told = "Moved the animals of category 1 to Kind 2., and deleted it."
+        assert told in said
+    assert {pet["categoryId"] for pet in client.get("/v1/pets").json} == {2}
+    assert names(project) == {0: "Kind 0.", 2: "Kind 2."}
 
 
 @of_both_engines

@@ -124,6 +124,7 @@ FORMS: dict[str, tuple[str, dict[str, str]]] = {
     f"{ANIMALS}/import/<file>": ("{question}", {}),
     CATEGORIES: (CATEGORIES, {"name": "Kind"}),
     f"{CATEGORIES}/<id:category_id>": (f"{CATEGORIES}/7", {"name": "Cats"}),
+    f"{CATEGORIES}/<id:category_id>/merge": (f"{CATEGORIES}/9/merge", {"into": "7"}),
     f"{CATEGORIES}/<id:category_id>/delete": (f"{CATEGORIES}/8/delete", {}),
     f"{ORDERS}/<id:order_id>": (f"{ORDERS}/1", {"reference": "Ada"}),
     f"{ORDERS}/<id:order_id>/complete": (f"{ORDERS}/1/complete", {}),
@@ -142,7 +143,8 @@ def project(app: Flask) -> Project:
     Order.change(project.id, 3, status="completed")
     for name in ("Tam", "Tem"):
         add_pet(project, name)
-    Category.ensure(project.id, 8)
+    for number in (8, 9):
+        Category.ensure(project.id, number)
     return project
 
 
