@@ -11,6 +11,7 @@ from tests.e2e.people import (
     add_domain,
     require_accessible_everywhere,
     sign_in,
+    type_category,
 )
 from tests.harness.clients import ORDERS, PETS, Client
 
@@ -56,7 +57,7 @@ def test_a_double_click_adds_one_animal_and_issues_one_key(page: Page, key: str)
     sign_in(page, key, "/animals")
     page.get_by_text("Add an animal").click()
     page.get_by_label("Name", exact=True).fill("Rex")
-    page.get_by_label("Category", exact=True).first.fill("Dogs")
+    type_category(page, "Dogs")
     page.get_by_role("button", name="Add animal").dblclick()
     expect(page.get_by_text("Added Rex")).to_be_visible()
     page.goto(f"{DASHBOARD}/animals")
@@ -68,6 +69,18 @@ def test_a_double_click_adds_one_animal_and_issues_one_key(page: Page, key: str)
     expect(page.get_by_role("link", name="All keys")).to_be_visible()
     page.goto(f"{DASHBOARD}/keys")
     expect(keys).to_have_count(before + 1)
+
+
+def test_going_back_after_a_corrected_error_shows_a_page(page: Page, key: str):
+    sign_in(page, key)
+    add_animal(page, "Rex", "9" * 20)
+    expect(page.get_by_text("Category must be an integer")).to_be_visible()
+    type_category(page, "Dogs")
+    page.get_by_role("button", name="Add animal").click()
+    expect(page.get_by_text("Added Rex")).to_be_visible()
+    for _ in range(2):
+        page.go_back()
+        expect(page.get_by_role("heading", name="Animals")).to_be_visible()
 
 
 @pytest.mark.parametrize(
