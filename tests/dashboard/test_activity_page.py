@@ -33,7 +33,7 @@ def test_deeds_name_their_key(app: Flask, browser: Browser, project: Project, ke
         browser.submit(f"/dashboard/keys/{its}/{deed}")
     browser.submit("/dashboard/sessions/end-others")
     shown, sessions = browser.read(ACTIVITY), browser.read(SESSIONS)
-    by = f"{own} This session 17 Mar 2027 12:00 UTC"
+    by = f"{own} Your key 17 Mar 2027 12:00 UTC"
     revoked, rotated = f"Key revoked {its} {by}", f"Key rotated {its} {by}"
     assert revoked in shown
     assert shown.index(revoked) < shown.index("Key issued") < shown.index(rotated)
@@ -74,7 +74,7 @@ def test_deeds_with_animals_are_listed(browser: Browser, project: Project, key: 
     browser.submit("/dashboard/orders/1/complete")
     browser.submit("/dashboard/categories", name="Dogs")
     shown = browser.read(f"{ACTIVITY}?topic=shelter")
-    by = f"{key[:16]} This session 17 Mar 2027 12:00 UTC"
+    by = f"{key[:16]} Your key 17 Mar 2027 12:00 UTC"
     for said in (
         "Reserved Tom (order 1). Order 1",
         "Tom is adopted (sold). Order 1 is completed. Order 1",

@@ -132,7 +132,7 @@ def test_an_animal_names_the_keys_that_added_and_changed_it(
     assert "Changed" not in browser.read(page)
     clock.move(seconds=60)
     client_of(key).patch(f"/v1/pets/{pet['id']}", json={"name": "Max"})
-    changed = f"Changed 17 Mar 2027 12:01 UTC by {key[:16]} This session"
+    changed = f"Changed 17 Mar 2027 12:01 UTC by {key[:16]} Your key"
     assert f"{added} {changed}" in browser.read(page)
 
 

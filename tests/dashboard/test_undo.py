@@ -86,7 +86,7 @@ def test_who_removed_an_animal_is_said_and_the_text_stays(
     browser.submit(f"{ANIMALS}/1/withdraw")
     answer = browser.submit(f"{ANIMALS}/1", name="Rex the Second")
     assert answer.status_code == 404
-    by = f"This was done by {key[:16]} This session on 17 Mar 2027 12:00 UTC ."
+    by = f"This was done by {key[:16]} Your key on 17 Mar 2027 12:00 UTC ."
     assert f"Removed Rex (no. 1). {by}" in words(answer)
     assert "This is what you typed: Rex the Second" in words(answer)
     add_pet(project, "Tom")
