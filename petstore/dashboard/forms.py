@@ -87,6 +87,11 @@ class Form:
 EMPTY = Form()
 
 
+def is_seen(name: str) -> bool:
+    """Return whether people have typed or chosen the field."""
+    return name not in UNSEEN and not name.startswith(SHOWN)
+
+
 def refuse_other_origins() -> None:
     """Raise 400 for a form that a page of another origin sends, even of a sibling."""
     if request.method == "POST" and not _is_of_this_origin():

@@ -35,6 +35,7 @@ HEADERS = FOR_PAGES | {
     ),
 }
 
+KEEPING_TEXT = (401, 404, 429, 503)  # the page of the error shows what was typed
 # What a page is about, by the argument of its path.
 ITEMS = {"pet_id": "animal", "order_id": "order", "category_id": "category"}
 
@@ -112,7 +113,7 @@ def _failure_page(
     if status in (404, 405):
         _show_menu()
     is_for_a_moment = status in (429, 503)
-    fields = forms.sent_again() if is_for_a_moment or status == 401 else {}
+    fields = forms.sent_again() if status in KEEPING_TEXT else {}
     page = render_template(
         "failure.html",
         status=status,
@@ -121,7 +122,7 @@ def _failure_page(
         wait_seconds=int(headers["Retry-After"]) if is_for_a_moment else None,
         page=sessions.wanted_page() or PAGES_PREFIX if is_for_a_moment else None,
         fields=fields,
-        typed=forms.Form.of_request().values if fields or status == 404 else {},
+        typed=[text for name, text in fields.items() if forms.is_seen(name)],
         removal=_find_removal() if status == 404 else None,
     )
     may_be_shown_again = forms.MAY_BE_SHOWN_AGAIN if fields else None

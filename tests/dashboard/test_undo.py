@@ -5,7 +5,7 @@ import re
 import pytest
 from flask.testing import FlaskClient
 
-from petstore.models.orders import Order
+from petstore.models.orders import Order, withdraw_pet
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
 from tests.harness.browser import Browser, add_pet, words
@@ -72,7 +72,7 @@ def test_an_order_stays_closed_if_somebody_was_faster(
     did, said = {
         "order": (lambda: Order.place(project.id, 1), "another order is open for"),
         "correct": (lambda: Pet.correct(project.id, 1, status="sold"), "Tom is sold"),
-        "withdraw": (lambda: Pet.withdraw(project.id, 1), "has removed the animal"),
+        "withdraw": (lambda: withdraw_pet(project.id, 1), "has removed the animal"),
     }[faster]
     did()
     assert said in browser.follow(f"{ORDERS}/1/reopen")
@@ -90,5 +90,5 @@ def test_who_removed_an_animal_is_said_and_the_text_stays(
     assert f"Removed Rex (no. 1). {by}" in words(answer)
     assert "This is what you typed: Rex the Second" in words(answer)
     add_pet(project, "Tom")
-    Pet.withdraw(project.id, 2)  # by a program
+    withdraw_pet(project.id, 2)  # by a program
     assert "This was done by" not in browser.read(f"{ANIMALS}/2")
