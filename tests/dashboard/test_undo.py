@@ -56,7 +56,7 @@ def test_a_closed_order_is_opened_again(
         undo = step(browser.get(closed.location).text, "Open the order again")
         said = browser.follow(undo)
         assert f"Order {order.id} is open again, and Tom is reserved." in said
-        assert Pet.find(project.id, order.pet_id).status == "pending"
+        assert Pet.get_own(project.id, order.pet_id).status == "pending"
         seen = client.get(f"/v1/store/orders/{order.id}").json
         assert (seen["status"], seen["reference"]) == ("placed", "Ms Lovelace")
         assert f"The order {order.id} is open already." in browser.follow(undo)
@@ -76,7 +76,7 @@ def test_an_order_stays_closed_if_somebody_was_faster(
     }[faster]
     did()
     assert said in browser.follow(f"{ORDERS}/1/reopen")
-    assert Order.find(project.id, 1).status == "cancelled"
+    assert Order.get_own(project.id, 1).status == "cancelled"
 
 
 def test_who_removed_an_animal_is_said_and_the_text_stays(
