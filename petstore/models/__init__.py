@@ -6,6 +6,7 @@ list of 20 animals 15 per cent slower.
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 from peewee import Query, Select
 
@@ -73,6 +74,24 @@ class OfProject:
         """
         part = {"project": project_id, "after": after, "limit": limit}
         return _select_page(cls, *sorted(filters), **part, **filters)
+
+    @classmethod
+    def delete_surplus(cls, kept: int, most: int, **values: int | str) -> None:
+        """Delete the oldest rows beyond so many, of those with these values."""
+        _delete_surplus(cls, kept, most, *values, **values)
+
+
+@statement(db)
+def _delete_surplus(model: Any, kept: int, most: int, *names: str) -> Query:
+    equal = [(getattr(model, name), slot(name)) for name in names]
+    keys, ids = db.order_along_index(equal, [model.id]), model.select(model.id)
+    newest = ids.where(db.along_index(equal, model.id >= 0))
+    newest = newest.order_by(*(key.desc() for key in keys))
+    # This is null, and nothing is surplus, while there are no more than are kept.
+    newest_surplus = newest.offset(kept).limit(1)
+    is_surplus = db.along_index(equal, model.id >= 0, model.id <= newest_surplus)
+    few = db.skip_locked(ids.where(is_surplus).order_by(*keys).limit(most))
+    return model.delete().where(db.is_among([model.id], few))
 
 
 @statement(db)

@@ -7,6 +7,7 @@ from peewee import SQL, BigAutoField, BigIntegerField, ForeignKeyField, Query, T
 
 from petstore import clock, events
 from petstore.events import KEPT, KEPT_MS, KINDS, SETTINGS, SHELTER
+from petstore.models import OfProject
 from petstore.models.projects import Project
 from petstore.storage import BaseModel, db, slot, statement
 from petstore.storage.lists import List, Listed, Part
@@ -14,7 +15,7 @@ from petstore.storage.lists import List, Listed, Part
 DELETED_AT_ONCE = 20
 
 
-class Event(BaseModel):
+class Event(OfProject, BaseModel):
     """An event of a project."""
 
     id = BigAutoField()
@@ -73,7 +74,7 @@ def record(slug: str, topic: str, name: str, actor: str, facts: dict[str, Any]) 
     """
     values = {"name": name, "actor": actor, "facts": json.dumps(facts)}
     for (project,) in _insert(slug=slug, topic=topic, **values):
-        _delete_surplus(project=project, topic=topic)
+        Event.delete_surplus(KEPT, DELETED_AT_ONCE, project=project, topic=topic)
 
 
 @statement(db)
@@ -83,17 +84,3 @@ def _insert() -> Query:
     fields = (Event.project, Event.at_ms, *texts)
     insert = Event.insert_from(found.where(Project.slug == slot("slug")), fields)
     return insert.returning(Event.project)
-
-
-@statement(db)
-def _delete_surplus() -> Query:
-    equal = [(column, slot(column.name)) for column in (Event.project, Event.topic)]
-    keys = db.order_along_index(equal, [Event.id])
-    newest = Event.select(Event.id).where(db.along_index(equal, Event.id >= 0))
-    newest = newest.order_by(*(key.desc() for key in keys))
-    # This is null, and nothing is surplus, while there are no more than are kept.
-    newest_surplus = newest.offset(KEPT).limit(1)
-    is_surplus = db.along_index(equal, Event.id >= 0, Event.id <= newest_surplus)
-    surplus = Event.select(Event.id).where(is_surplus).order_by(*keys)
-    few = db.skip_locked(surplus.limit(DELETED_AT_ONCE))
-    return Event.delete().where(db.is_among([Event.id], few))

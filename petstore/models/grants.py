@@ -108,7 +108,9 @@ class Grant:
             text = "A key has a limit per minute and a limit per day, or neither."
             raise RuleError(text=text, field="per_day")
         if self.role == PUBLIC and self.per_minute is None:
-            text = "A key for a web page needs limits, since everybody can take it."
+            text = (
+                "A key for a web page needs limits of its own: everybody can take it."
+            )
             raise RuleError(text=text, field="per_minute")
         if self.origins and self.role != PUBLIC:
             text = (

@@ -1,7 +1,7 @@
 """Animals for adoption (specification section 2)."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Self
 
 from peewee import (
     SQL,
@@ -98,11 +98,12 @@ class Pet(OfProject, BaseModel):
         cls.insert_many([_columns(project_id, members) for members in pets]).execute()
 
     @classmethod
-    def origin(cls, project_id: int, pet_id: int) -> Row:
-        """Return when and by whom an animal was added, and corrected last."""
-        for row in _select_origin(project=project_id, id=pet_id):
-            return row
-        raise NotFound(cls.noun, pet_id)
+    def origin(cls, project_id: int, pet_id: int) -> Self:
+        """Return an animal with when and by whom it was added, and corrected last."""
+        pet = cls.get_or_none(cls.project == project_id, cls.id == pet_id)
+        if pet is None:
+            raise NotFound(cls.noun, pet_id)
+        return pet
 
     @classmethod
     def correct(cls, project_id: int, pet_id: int, **changes: Any) -> Row:
@@ -228,7 +229,8 @@ class Pet(OfProject, BaseModel):
     @classmethod
     def remove(cls, project_id: int, pet_id: int) -> None:
         """Delete an animal; raises `NotFound`."""
-        if not _delete(project=project_id, id=pet_id):
+        is_pet = (cls.project == project_id) & (cls.id == pet_id)
+        if not cls.delete().where(is_pet).execute():
             raise NotFound(cls.noun, pet_id)
 
 
@@ -236,12 +238,6 @@ class Pet(OfProject, BaseModel):
 Pet.add_index(Pet.id, where=Pet.folded.is_null())
 
 _BY_ID = (Pet.project == slot("project")) & (Pet.id == slot("id"))
-
-
-@statement(db)
-def _select_origin() -> Query:
-    columns = (Pet.added_ms, Pet.added_by, Pet.changed_ms, Pet.changed_by)
-    return Pet.select(*columns).where(_BY_ID)
 
 
 @statement(db)
@@ -254,11 +250,6 @@ def _reserve() -> Query:
 def _correct(*names: str) -> Query:
     changes = {name: slot(getattr(Pet, name)) for name in names}
     return Pet.update(changes).where(_BY_ID).returning(*Pet.columns())
-
-
-@statement(db)
-def _delete() -> Query:
-    return Pet.delete().where(_BY_ID).returning(Pet.id)
 
 
 @statement(db)

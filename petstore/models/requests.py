@@ -22,6 +22,7 @@ from peewee import (
 
 from petstore import clock, timeouts
 from petstore.concurrency import Delayed
+from petstore.models import OfProject
 from petstore.models.keys import Key
 from petstore.models.projects import Project
 from petstore.storage import BaseModel, close_connections, db, slot, statement
@@ -83,7 +84,7 @@ class Notes(Generic[Note]):
         return notes
 
 
-class FailedRequest(BaseModel):
+class FailedRequest(OfProject, BaseModel):
     """A request that has failed."""
 
     id = BigAutoField()
@@ -123,7 +124,9 @@ def _write_failures(failures: list[dict[str, Any]]) -> None:
         if of_second[second] <= timeouts.LIMITS.failed_per_second:
             _insert_failure(**failure)
     for project in sorted({failure["project"] for failure in failures}):
-        _delete_surplus(project=project)
+        FailedRequest.delete_surplus(
+            FAILURES_KEPT, timeouts.LIMITS.notes, project=project
+        )
 
 
 @statement(db)
@@ -133,21 +136,6 @@ def _insert_failure() -> Query:
     new = Project.select(Project.id, *map(slot, columns))
     new = new.where(Project.id == slot("project"), Project.deleted_ms.is_null())
     return FailedRequest.insert_from(new, [project, *columns])
-
-
-@statement(db)
-def _delete_surplus() -> Query:
-    of_project = [(FailedRequest.project, slot("project"))]
-    order = db.order_along_index(of_project, [FailedRequest.id])
-    surplus = (
-        FailedRequest.select(FailedRequest.id)
-        .where(db.along_index(of_project, FailedRequest.id >= 0))
-        .order_by(*(column.desc() for column in order))
-        .offset(FAILURES_KEPT)
-        .limit(timeouts.LIMITS.notes)
-    )
-    few = db.skip_locked(surplus)
-    return FailedRequest.delete().where(db.is_among([FailedRequest.id], few))
 
 
 failures = Notes(_write_failures, lambda: timeouts.LIMITS.failed_seconds)
