@@ -11,7 +11,7 @@ from typing import Any
 from peewee import Query, Select
 
 from petstore.errors import ERRORS
-from petstore.storage import BaseModel, Row, db, slot, statement
+from petstore.storage import BaseModel, Row, compiled, db, placeholder
 
 
 class RuleError(Exception):
@@ -81,9 +81,9 @@ class OfProject:
         _delete_surplus(cls, kept, most, *values, **values)
 
 
-@statement(db)
+@compiled(db)
 def _delete_surplus(model: Any, kept: int, most: int, *names: str) -> Query:
-    equal = [(getattr(model, name), slot(name)) for name in names]
+    equal = [(getattr(model, name), placeholder(name)) for name in names]
     keys, ids = db.order_along_index(equal, [model.id]), model.select(model.id)
     newest = ids.where(db.along_index(equal, model.id >= 0))
     newest = newest.order_by(*(key.desc() for key in keys))
@@ -94,21 +94,21 @@ def _delete_surplus(model: Any, kept: int, most: int, *names: str) -> Query:
     return model.delete().where(db.is_among([model.id], few))
 
 
-@statement(db)
+@compiled(db)
 def _select_own(model: type[BaseModel]) -> Query:
-    is_own = (model.project == slot("project")) & (model.id == slot("id"))
+    is_own = (model.project == placeholder("project")) & (model.id == placeholder("id"))
     return model.select(*model.columns()).where(is_own)
 
 
-@statement(db)
+@compiled(db)
 def _select_page(model: type[BaseModel], *filters: str) -> Select:
     # Along an index on the project, the filters by name, and the id.
     equal = [getattr(model, name) for name in ("project", *filters)]
-    values = [(column, slot(column.name)) for column in equal]
+    values = [(column, placeholder(column.name)) for column in equal]
     query: Select = (
         model.select(*model.columns())
-        .where(db.along_index(values, model.id > slot("after")))
+        .where(db.along_index(values, model.id > placeholder("after")))
         .order_by(*equal, model.id)
-        .limit(slot("limit"))
+        .limit(placeholder("limit"))
     )
     return query

@@ -9,7 +9,7 @@ from petstore import clock, events
 from petstore.events import KEPT, KEPT_MS, KINDS, SETTINGS, SHELTER
 from petstore.models import OfProject
 from petstore.models.projects import Project
-from petstore.storage import BaseModel, db, slot, statement
+from petstore.storage import BaseModel, compiled, db, placeholder
 from petstore.storage.lists import List, Listed, Part
 
 DELETED_AT_ONCE = 20
@@ -77,10 +77,10 @@ def record(slug: str, topic: str, name: str, actor: str, facts: dict[str, Any]) 
         Event.delete_surplus(KEPT, DELETED_AT_ONCE, project=project, topic=topic)
 
 
-@statement(db)
+@compiled(db)
 def _insert() -> Query:
     texts = (Event.topic, Event.name, Event.actor, Event.facts)
-    found = Project.select(Project.id, db.now_ms, *map(slot, texts))
+    found = Project.select(Project.id, db.now_ms, *map(placeholder, texts))
     fields = (Event.project, Event.at_ms, *texts)
-    insert = Event.insert_from(found.where(Project.slug == slot("slug")), fields)
+    insert = Event.insert_from(found.where(Project.slug == placeholder("slug")), fields)
     return insert.returning(Event.project)

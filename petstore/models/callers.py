@@ -11,7 +11,7 @@ from petstore.models.grants import PUBLIC, is_allowed
 from petstore.models.keys import Key
 from petstore.models.plans import Quota, quota_of
 from petstore.models.projects import Project
-from petstore.storage import db, slot, statement
+from petstore.storage import compiled, db, placeholder
 
 
 class Caller(NamedTuple):
@@ -82,6 +82,6 @@ def callers() -> "ModelSelect[Key]":
     return query.join(Project).where(works)
 
 
-@statement(db)
+@compiled(db)
 def _select_by_prefix() -> Query:
-    return callers().where(Key.prefix == slot("prefix"))
+    return callers().where(Key.prefix == placeholder("prefix"))

@@ -22,7 +22,7 @@ from petstore.concurrency import give_way
 from petstore.models import OfProject, RuleError
 from petstore.models.projects import Project, count_if_room, refuse_rows, take_rows
 from petstore.models.searching import are_alike, forms_of
-from petstore.storage import BaseModel, Row, db, slot, statement
+from petstore.storage import BaseModel, Row, compiled, db, placeholder
 from petstore.storage.lists import MAX_COUNTED, List, Listed, Part
 
 # What JavaScript and spreadsheets read exactly is at most 2^53 - 1.
@@ -277,20 +277,22 @@ def _require_free(ids: Iterable[int], name: str) -> None:
         raise CategoryNameTaken(each, name)
 
 
-_BY_ID = (Category.project == slot("project")) & (Category.id == slot("category_id"))
+_BY_ID = (Category.project == placeholder("project")) & (
+    Category.id == placeholder("category_id")
+)
 # Whether there is the category of a statement.
 CATEGORY_EXISTS = fn.EXISTS(Category.select(SQL("1")).where(_BY_ID))
 
 
-@statement(db)
+@compiled(db)
 def _take() -> Query:
-    rows = Case(None, [(CATEGORY_EXISTS, slot("rows"))], slot("rows") + 1)
+    rows = Case(None, [(CATEGORY_EXISTS, placeholder("rows"))], placeholder("rows") + 1)
     return count_if_room(rows).returning(CATEGORY_EXISTS)
 
 
-@statement(db)
+@compiled(db)
 def _select_last() -> Query:
-    equal = ((Category.project, slot("project")),)
+    equal = ((Category.project, placeholder("project")),)
     keys = db.order_along_index(equal, (Category.id,))
     few = db.along_index(equal, Category.id >= 0, Category.id <= MAX_NEW_ID)
     return (
@@ -301,21 +303,21 @@ def _select_last() -> Query:
     )
 
 
-@statement(db)
+@compiled(db)
 def _insert() -> Query:
     return (
         Category.insert(
-            project=slot("project"),
-            id=slot("category_id"),
-            name=slot("name"),
-            folded=slot("folded"),
+            project=placeholder("project"),
+            id=placeholder("category_id"),
+            name=placeholder("name"),
+            folded=placeholder("folded"),
         )
         .on_conflict_ignore()
         .returning(Category.id)
     )
 
 
-@statement(db)
+@compiled(db)
 def _rename() -> Query:
-    names = {"name": slot("name"), "folded": slot("folded")}
+    names = {"name": placeholder("name"), "folded": placeholder("folded")}
     return Category.update(names).where(_BY_ID)

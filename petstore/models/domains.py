@@ -25,7 +25,7 @@ from petstore.events import ITSELF, emit_after_commit
 from petstore.models import NotFound, RuleError
 from petstore.models.plans import PLANS_WITH_DOMAINS
 from petstore.models.projects import Project
-from petstore.storage import BaseModel, db, slot, statement
+from petstore.storage import BaseModel, compiled, db, placeholder
 
 MAX_DOMAINS = 100  # of one project
 # What DNS proved is believed for a while after it points elsewhere: the name may belong
@@ -332,21 +332,21 @@ class Host(NamedTuple):
         return None
 
 
-@statement(db)
+@compiled(db)
 def _select_by_slug() -> Query:
-    is_slug = Project.slug == slot("slug")
+    is_slug = Project.slug == placeholder("slug")
     return Project.select(Project.id).where(is_slug, Project.deleted_ms.is_null())
 
 
-@statement(db)
+@compiled(db)
 def _select_by_name() -> Query:
     return (
-        Domain.select(Domain.project, _primary_name(slot("oldest_primary_ms")))
+        Domain.select(Domain.project, _primary_name(placeholder("oldest_primary_ms")))
         .join(Project)
         .where(
-            Domain.name == slot("name"),
+            Domain.name == placeholder("name"),
             Domain.verified_ms.is_null(False),
-            _points_here_since(slot("oldest_served_ms")),
+            _points_here_since(placeholder("oldest_served_ms")),
             Project.plan.in_(PLANS_WITH_DOMAINS),
         )
     )

@@ -19,7 +19,7 @@ from petstore.models import Conflict, NotFound, OfProject, RuleError
 from petstore.models.pets import Pet, PetNotAvailable
 from petstore.models.projects import Project, take_rows
 from petstore.models.searching import Wanted, fold
-from petstore.storage import BaseModel, Row, db, slot, statement
+from petstore.storage import BaseModel, Row, compiled, db, placeholder
 from petstore.storage.lists import List, Listed, Part, count_each
 
 # Each with what the animal becomes.
@@ -185,7 +185,7 @@ class Order(OfProject, BaseModel):
 # For the start, which refuses rows that release 1.1.0 has written.
 Order.add_index(Order.id, where=Order.folded.is_null())
 
-_BY_ID = (Order.project == slot("project")) & (Order.id == slot("id"))
+_BY_ID = (Order.project == placeholder("project")) & (Order.id == placeholder("id"))
 
 
 def _reference_and_name() -> Expression:
@@ -195,10 +195,10 @@ def _reference_and_name() -> Expression:
     return Order.folded.concat(" ").concat(fn.COALESCE(name, ""))
 
 
-@statement(db)
+@compiled(db)
 def _select_open_of() -> Query:
     columns = (Order.project, Order.pet_id, Order.status)
-    values = (slot("project"), slot("pet_id"), "placed")
+    values = (placeholder("project"), placeholder("pet_id"), "placed")
     equal = list(zip(columns, values, strict=True))
     return Order.select(Order.id).where(db.along_index(equal, Order.id >= 0))
 
@@ -254,26 +254,26 @@ def _refuse_reopening(project_id: int, order: Row) -> NoReturn:
     raise OrderStaysClosed(order.id, order.status, reason)
 
 
-@statement(db)
+@compiled(db)
 def _insert() -> Query:
     return Order.insert(
-        project=slot("project"),
-        pet_id=slot("pet"),
+        project=placeholder("project"),
+        pet_id=placeholder("pet"),
         status="placed",
-        reference=slot("reference"),
-        folded=slot("folded"),
-        created_ms=slot("now"),
-        updated_ms=slot("now"),
+        reference=placeholder("reference"),
+        folded=placeholder("folded"),
+        created_ms=placeholder("now"),
+        updated_ms=placeholder("now"),
     ).returning(*Order.columns())
 
 
-@statement(db)
+@compiled(db)
 def _change(*names: str) -> Query:
     """Change these columns; the status only of an open order."""
     # The clock may have been set back since the order was placed.
-    was_set_back = Order.created_ms > slot("now")
-    updated_ms = Case(None, [(was_set_back, Order.created_ms)], slot("now"))
-    changes = {name: slot(getattr(Order, name)) for name in names}
+    was_set_back = Order.created_ms > placeholder("now")
+    updated_ms = Case(None, [(was_set_back, Order.created_ms)], placeholder("now"))
+    changes = {name: placeholder(getattr(Order, name)) for name in names}
     update = Order.update(changes | {"updated_ms": updated_ms}).where(_BY_ID)
     if "status" in names:
         update = update.where(Order.status == "placed")

@@ -20,7 +20,7 @@ from petstore.models import Conflict, NotFound, OfProject
 from petstore.models.categories import CATEGORY_EXISTS, Category
 from petstore.models.projects import Project, take_rows
 from petstore.models.searching import Wanted, fold
-from petstore.storage import BaseModel, Row, db, slot, statement
+from petstore.storage import BaseModel, Row, compiled, db, placeholder
 from petstore.storage.lists import List, Listed, Part, count_each
 
 STATUSES = ("available", "pending", "sold")
@@ -237,24 +237,28 @@ class Pet(OfProject, BaseModel):
 # For the start, which refuses rows that release 1.1.0 has written.
 Pet.add_index(Pet.id, where=Pet.folded.is_null())
 
-_BY_ID = (Pet.project == slot("project")) & (Pet.id == slot("id"))
+_BY_ID = (Pet.project == placeholder("project")) & (Pet.id == placeholder("id"))
 
 
-@statement(db)
+@compiled(db)
 def _reserve() -> Query:
-    ordered = Pet.update(status="pending").where(_BY_ID, Pet.status == slot("status"))
+    ordered = Pet.update(status="pending").where(
+        _BY_ID, Pet.status == placeholder("status")
+    )
     return ordered.returning(Pet.id)
 
 
-@statement(db)
+@compiled(db)
 def _correct(*names: str) -> Query:
-    changes = {name: slot(getattr(Pet, name)) for name in names}
+    changes = {name: placeholder(getattr(Pet, name)) for name in names}
     return Pet.update(changes).where(_BY_ID).returning(*Pet.columns())
 
 
-@statement(db)
+@compiled(db)
 def _release() -> Query:
-    return Pet.update(status=slot("status")).where(_BY_ID, Pet.status == "pending")
+    return Pet.update(status=placeholder("status")).where(
+        _BY_ID, Pet.status == "pending"
+    )
 
 
 def _changed(changes: dict[str, Any]) -> dict[str, Any]:
@@ -278,10 +282,10 @@ def _columns(project_id: int, members: dict[str, Any]) -> dict[str, Any]:
 _NOTHING = dict.fromkeys(Pet._meta.fields.keys() - {"id", "changed_ms", "changed_by"})
 
 
-@statement(db)
+@compiled(db)
 def _insert() -> Query:
     columns = [getattr(Pet, name) for name in _NOTHING]
-    values = Select(columns=[slot(column) for column in columns])
+    values = Select(columns=[placeholder(column) for column in columns])
     insert = Pet.insert_from(values.where(CATEGORY_EXISTS), columns)
     return insert.returning(*Pet.columns())
 

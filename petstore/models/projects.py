@@ -23,7 +23,7 @@ from petstore.events import emit_after_commit
 from petstore.models import RuleError
 from petstore.models.plans import PLANS, Quota, quota_of
 from petstore.settings import LABEL
-from petstore.storage import BaseModel, db, slot, statement
+from petstore.storage import BaseModel, compiled, db, placeholder
 
 MAX_SLUG_LENGTH = 63
 SLUG = re.compile(LABEL)
@@ -233,9 +233,9 @@ def count_if_room(rows: Any) -> Update:
     limit = Case(Project.plan, of_plans, Project.max_rows)
     has_room = limit.is_null() | (held <= limit) | (rows <= 0)
     update: Update = Project.update(rows_held=held)
-    return update.where(Project.id == slot("project"), has_room)
+    return update.where(Project.id == placeholder("project"), has_room)
 
 
-@statement(db)
+@compiled(db)
 def _take() -> Query:
-    return count_if_room(slot("rows")).returning(Project.id)
+    return count_if_room(placeholder("rows")).returning(Project.id)

@@ -25,7 +25,7 @@ from petstore.concurrency import Delayed
 from petstore.models import OfProject
 from petstore.models.keys import Key
 from petstore.models.projects import Project
-from petstore.storage import BaseModel, close_connections, db, slot, statement
+from petstore.storage import BaseModel, close_connections, compiled, db, placeholder
 from petstore.storage.lists import List, Listed, Part
 
 FAILURES_KEPT = 200  # of a project
@@ -129,12 +129,12 @@ def _write_failures(failures: list[dict[str, Any]]) -> None:
         )
 
 
-@statement(db)
+@compiled(db)
 def _insert_failure() -> Query:
     # From the project's row, since it may be deleted meanwhile.
     project, columns = FailedRequest.project, FailedRequest.columns()[1:]
-    new = Project.select(Project.id, *map(slot, columns))
-    new = new.where(Project.id == slot("project"), Project.deleted_ms.is_null())
+    new = Project.select(Project.id, *map(placeholder, columns))
+    new = new.where(Project.id == placeholder("project"), Project.deleted_ms.is_null())
     return FailedRequest.insert_from(new, [project, *columns])
 
 
@@ -218,20 +218,20 @@ def _write_uses(uses: list[Use]) -> None:
         _add_counts(key=key_id, day=day, **figures)
 
 
-@statement(db)
+@compiled(db)
 def _mark_used() -> Query:
     is_due = Key.last_used_ms.is_null() | (
-        Key.last_used_ms + STEP_MS <= slot("used_ms")
+        Key.last_used_ms + STEP_MS <= placeholder("used_ms")
     )
-    marked = Key.update(last_used_ms=slot("used_ms"))
-    return marked.where(Key.id == slot("key"), is_due)
+    marked = Key.update(last_used_ms=placeholder("used_ms"))
+    return marked.where(Key.id == placeholder("key"), is_due)
 
 
-@statement(db)
+@compiled(db)
 def _add_counts() -> Query:
     # From the key's row, since the key may have been deleted meanwhile.
-    counts = [slot(name) for name in ("day", "served", "refused")]
-    new = Key.select(Key.id, *counts).where(Key.id == slot("key"))
+    counts = [placeholder(name) for name in ("day", "served", "refused")]
+    new = Key.select(Key.id, *counts).where(Key.id == placeholder("key"))
     fields = [KeyUsage.key, KeyUsage.day, KeyUsage.served, KeyUsage.refused]
     return KeyUsage.insert_from(new, fields).on_conflict(
         conflict_target=(KeyUsage.key, KeyUsage.day),

@@ -21,7 +21,7 @@ from petstore.models.callers import Caller, callers
 from petstore.models.credentials import digest_of
 from petstore.models.keys import Key
 from petstore.models.requests import Notes
-from petstore.storage import BaseModel, db, slot, statement
+from petstore.storage import BaseModel, compiled, db, placeholder
 
 IDLE_MS = 60 * clock.MS_PER_MINUTE  # without a request
 LASTS_MS = 12 * IDLE_MS  # in any case
@@ -183,35 +183,35 @@ def _end(caller: Caller, digest: str, **facts: str) -> None:
             emit_after_commit("session_ended", by=caller.prefix, **facts)
 
 
-@statement(db)
+@compiled(db)
 def _insert() -> Query:
     return Session.insert(
-        digest=slot("digest"),
-        key=slot("key"),
+        digest=placeholder("digest"),
+        key=placeholder("key"),
         ends_ms=db.now_ms + IDLE_MS,
         began_ms=db.now_ms,
         seen_ms=db.now_ms,
     ).returning(Session.ends_ms)
 
 
-@statement(db)
+@compiled(db)
 def _select_caller() -> Query:
     return (
         callers()
         .select_extend(Session.seen_ms, db.now_ms)
         .join_from(Key, Session)
-        .where(Session.digest == slot("digest"), Session.ends_ms > db.now_ms)
+        .where(Session.digest == placeholder("digest"), Session.ends_ms > db.now_ms)
     )
 
 
-@statement(db)
+@compiled(db)
 def _see() -> Query:
-    seen_ms = slot(Session.seen_ms)
+    seen_ms = placeholder(Session.seen_ms)
     last_ms, idle_ms = Session.began_ms + LASTS_MS, seen_ms + IDLE_MS
     ends_ms = Case(None, [(last_ms < idle_ms, last_ms)], idle_ms)
     is_due = Session.seen_ms <= seen_ms - STEP_MS
     row = Session.update(seen_ms=seen_ms, ends_ms=ends_ms)
-    return row.where(Session.digest == slot("digest"), is_due)
+    return row.where(Session.digest == placeholder("digest"), is_due)
 
 
 def _write_seen(notes: list[tuple[str, int]]) -> None:
@@ -224,9 +224,9 @@ def _write_seen(notes: list[tuple[str, int]]) -> None:
 seen = Notes(_write_seen, lambda: timeouts.LIMITS.seen_seconds)
 
 
-@statement(db)
+@compiled(db)
 def _select_open() -> Query:
-    keys = Key.working(slot("project"), db.now_ms)
+    keys = Key.working(placeholder("project"), db.now_ms)
     times = (Session.began_ms, Session.seen_ms)
     return (
         Session.select(Session.digest, Key.prefix, Key.label, *times)

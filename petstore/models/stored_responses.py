@@ -16,7 +16,7 @@ from peewee import (
 from petstore import clock
 from petstore.models import RuleError
 from petstore.models.projects import Project
-from petstore.storage import BaseModel, Row, db, slot, statement
+from petstore.storage import BaseModel, Row, compiled, db, placeholder
 
 KEPT_MS = clock.MS_PER_DAY
 
@@ -87,16 +87,16 @@ def _is_outdated() -> Expression:
     return StoredResponse.created_ms < db.now_ms - KEPT_MS
 
 
-@statement(db)
+@compiled(db)
 def _select() -> Query:
     found = StoredResponse.select(*StoredResponse.columns())
-    return found.where(*(each == slot(each) for each in _KEY), ~_is_outdated())
+    return found.where(*(each == placeholder(each) for each in _KEY), ~_is_outdated())
 
 
-@statement(db)
+@compiled(db)
 def _insert() -> Query:
     response, created_ms = StoredResponse.columns(), StoredResponse.created_ms
-    values = {column: slot(column) for column in (*_KEY, *response)}
+    values = {column: placeholder(column) for column in (*_KEY, *response)}
     # An outdated response with the same key may still be there.
     return StoredResponse.insert(values | {created_ms: db.now_ms}).on_conflict(
         conflict_target=_KEY,

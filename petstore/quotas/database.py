@@ -22,7 +22,7 @@ from peewee import (
 from petstore import clock
 from petstore.clock import MS_PER_MINUTE, MS_PER_SECOND
 from petstore.quotas.strategy import NO_BAN, AlignedWindowSupport, Ban, Counts, Hit
-from petstore.storage import CounterModel, counters, slot, statement
+from petstore.storage import CounterModel, compiled, counters, placeholder
 
 UNLIMITED = 2**62
 
@@ -148,25 +148,25 @@ def _count(hit: Hit, cost: int, banned_until_ms: int) -> Found:
     return Found(*found)
 
 
-@statement(counters)
+@compiled(counters)
 def _select_counter() -> Query:
     # An aggregate returns a row, of null, for a subject that has none.
     now = counters.now_ms
     pairs = zip(_used_at(now), (0, 0, now), strict=True)
     shown = [fn.COALESCE(fn.MAX(found), else_) for found, else_ in pairs]
-    is_subject = Counter.subject == slot("subject")
+    is_subject = Counter.subject == placeholder("subject")
     return Counter.select(SQL("1 = 0"), *shown).where(is_subject)
 
 
-@statement(counters)
+@compiled(counters)
 def _upsert_counter() -> Query:
-    now, cost = counters.now_ms, slot("cost")
-    short, long = slot("short_ms"), slot("long_ms")
+    now, cost = counters.now_ms, placeholder("cost")
+    short, long = placeholder("short_ms"), placeholder("long_ms")
     short_used, long_used, at_ms = _used_at(EXCLUDED.hit_ms)
     is_granted = _is_granted(EXCLUDED.hit_ms, short_used, long_used)
     is_new_granted = _is_granted(now, 0, 0)
     new = Counter.insert(
-        subject=slot("subject"),
+        subject=placeholder("subject"),
         short_ends_ms=_end(now, short),
         short_used=cost * _one_if(is_new_granted),
         long_ends_ms=_end(now, long),
@@ -197,8 +197,8 @@ def _used_at(now: Any) -> tuple[Case, ...]:
     twice.
     """
     windows = (
-        (Counter.short_ends_ms, Counter.short_used, slot("short_ms")),
-        (Counter.long_ends_ms, Counter.long_used, slot("long_ms")),
+        (Counter.short_ends_ms, Counter.short_used, placeholder("short_ms")),
+        (Counter.long_ends_ms, Counter.long_used, placeholder("long_ms")),
     )
     nows = [(ends, _end(now, ms), ms) for ends, _, ms in windows]
     at_ms = Case(None, [(ends == end + ms, end) for ends, end, ms in nows], now)
@@ -213,11 +213,11 @@ def _end(moment: Any, length_ms: Any) -> Any:
 
 
 def _is_granted(now: Any, short_used: Any, long_used: Any) -> Any:
-    cost = slot("cost")
+    cost = placeholder("cost")
     return (
-        (now >= slot("banned_until"))
-        & (cost + short_used <= slot("short_limit"))
-        & (cost + long_used <= slot("long_limit"))
+        (now >= placeholder("banned_until"))
+        & (cost + short_used <= placeholder("short_limit"))
+        & (cost + long_used <= placeholder("long_limit"))
     )
 
 
@@ -237,16 +237,16 @@ def _strikes(key_id: int, now_ms: int, ban: Ban) -> int:
     return next((strikes for strikes, is_strike in rows if is_strike), 0)
 
 
-@statement(counters)
+@compiled(counters)
 def _upsert_strike() -> Query:
-    now = slot("at_ms")
-    is_strike = (now >= slot("banned_until")) & (
-        now - Strike.refused_ms >= slot("pause")
+    now = placeholder("at_ms")
+    is_strike = (now >= placeholder("banned_until")) & (
+        now - Strike.refused_ms >= placeholder("pause")
     )
     is_same_minute = Strike.minute == EXCLUDED.minute
     new = Strike.insert(
-        key_id=slot("key"),
-        minute=slot("minute"),
+        key_id=placeholder("key"),
+        minute=placeholder("minute"),
         strikes=0,
         refused_ms=now,
         counts=SQL("1 = 0"),

@@ -7,14 +7,14 @@ whole are handled `database`, `migrator` and `copies`.
 from petstore.storage.engine import NEVER as NEVER
 from petstore.storage.engine import BaseModel as BaseModel
 from petstore.storage.engine import Busy as Busy
+from petstore.storage.engine import CompiledQuery as CompiledQuery
 from petstore.storage.engine import CounterModel as CounterModel
 from petstore.storage.engine import Locked as Locked
 from petstore.storage.engine import Row as Row
-from petstore.storage.engine import Statement as Statement
 from petstore.storage.engine import close_connections as close_connections
+from petstore.storage.engine import compiled as compiled
 from petstore.storage.engine import counters as counters
 from petstore.storage.engine import db as db
 from petstore.storage.engine import deadline as deadline
+from petstore.storage.engine import placeholder as placeholder
 from petstore.storage.engine import seconds_left as seconds_left
-from petstore.storage.engine import slot as slot
-from petstore.storage.engine import statement as statement

@@ -98,9 +98,8 @@ def _require_empty(target: Databases) -> None:
 
 def table_groups() -> tuple[list[type[Model]], list[type[Model]]]:
     """Return the tables of the data and of the counters, each after those it needs."""
-    groups = (BaseModel.__subclasses__(), CounterModel.__subclasses__())
-    of_data, of_counters = (sorted(group, key=_depth) for group in groups)
-    return of_data, of_counters
+    tables, counts = BaseModel.__subclasses__(), CounterModel.__subclasses__()
+    return sorted(tables, key=_depth), sorted(counts, key=_depth)
 
 
 def _depth(table: type[Model]) -> int:

@@ -1,7 +1,7 @@
 """The two databases, and what both engines share: connections, deadlines, statements.
 
-The SQL of a `Statement` is built once: letting Peewee build it again would cost more
-than running it costs in SQLite.
+The SQL of a `CompiledQuery` is built once: letting Peewee build it again would cost
+more than running it costs in SQLite.
 """
 
 import math
@@ -36,7 +36,7 @@ as_peewee_errors = peewee.__exception_wrapper__  # type: ignore[attr-defined]
 # Columns, each with its value.
 Pairs = Sequence[tuple[ColumnBase, Any]]
 Row = Any  # a named tuple
-# The functions that convert values, by the names of slots or the places of columns.
+# The functions that convert values, by names of placeholders or places of columns.
 Converters = dict[Any, Callable[[Any], Any]]
 # Of these kinds of columns, drivers take and return what Peewee does.
 UNCONVERTED = {
@@ -115,13 +115,13 @@ def close_connections() -> None:
         proxy.obj.close()
 
 
-class Written(NamedTuple):
+class CompiledSql(NamedTuple):
     """The SQL of a statement that is built once."""
 
     sql: str
     is_read: bool = False
-    takes_time: bool = False  # in the slot `now_ms`
-    of_slots: Converters = {}
+    takes_time: bool = False  # in the placeholder `now_ms`
+    of_placeholders: Converters = {}
     of_columns: Converters = {}
     make: Callable[[Any], Row] = tuple  # a row of the values of its columns
 
@@ -203,19 +203,19 @@ class Engine(Database):
         with self.transaction():
             return super().execute_sql(sql, params)
 
-    def fetch(self, written: Written, values: dict[str, Any]) -> list[Row]:
-        """Run a statement with a value for each slot, and return all its rows."""
-        if written.is_read or self.in_transaction():
-            return self._fetch(written, values)
+    def fetch(self, compiled: CompiledSql, values: dict[str, Any]) -> list[Row]:
+        """Run a compiled query with a value for each placeholder; return all rows."""
+        if compiled.is_read or self.in_transaction():
+            return self._fetch(compiled, values)
         with self.transaction():
-            return self._fetch(written, values)
+            return self._fetch(compiled, values)
 
-    def autocommit(self, written: Written, values: dict[str, Any]) -> list[Row]:
+    def autocommit(self, compiled: CompiledSql, values: dict[str, Any]) -> list[Row]:
         """Run a statement, which is committed at once, and return all its rows.
 
         It is for what may be carried out although its answer is lost: a count.
         """
-        return self._fetch(written, values)
+        return self._fetch(compiled, values)
 
     def skip_locked(self, rows: Select) -> Select:
         """Let a query, whose rows are then deleted, wait for no other transaction."""
@@ -260,11 +260,11 @@ class Engine(Database):
     def _is_reusable(self, connection: Any) -> bool:
         raise NotImplementedError
 
-    def _fetch(self, written: Written, values: dict[str, Any]) -> list[Row]:
+    def _fetch(self, compiled: CompiledSql, values: dict[str, Any]) -> list[Row]:
         raise NotImplementedError
 
 
-class slot(ColumnBase):  # noqa: N801 (queries name it like a function)
+class placeholder(ColumnBase):  # noqa: N801 (queries name it like a function)
     """A placeholder for the value of a column, or for one with that name."""
 
     def __init__(self, column: peewee.Field | str) -> None:
@@ -276,45 +276,48 @@ class slot(ColumnBase):  # noqa: N801 (queries name it like a function)
             name = column.name
             if type(column) not in UNCONVERTED:
                 context.state.converters[name] = column.db_value
-        return context.literal(context.state.placeholder(name))
+        return context.literal(context.state.placeholder_format(name))
 
 
-class Statement:
-    """A query whose SQL is written once, for each engine and each set of choices.
+class CompiledQuery:
+    """A query whose SQL is built once, for each engine and each set of choices.
 
-    It is called with the choices on which the query depends and a value for each slot.
-    It returns all rows, as named tuples.
+    It is called with the choices on which the query depends, and with a value for each
+    placeholder. It returns all rows, as named tuples.
     """
 
     def __init__(self, database: DatabaseProxy, build: Callable[..., Query]) -> None:
         self._database = database
         self._build = build
-        self._written: dict[Any, Written] = {}
+        self._compiled: dict[Any, CompiledSql] = {}
 
     def __call__(self, *choices: Any, **values: Any) -> list[Row]:
         database = self._database.obj
-        written = self._written.get((type(database), choices))
-        written = written or self._write(database, choices)
-        if written.of_slots:
-            _convert(values, written.of_slots)
-        rows: list[Row] = database.fetch(written, values)
-        if written.of_columns:
-            rows = [_convert([*row], written.of_columns) for row in rows]
-        return list(map(written.make, rows))
+        compiled = self._compiled.get((type(database), choices))
+        compiled = compiled or self._compile(database, choices)
+        if compiled.of_placeholders:
+            _convert(values, compiled.of_placeholders)
+        rows: list[Row] = database.fetch(compiled, values)
+        if compiled.of_columns:
+            rows = [_convert([*row], compiled.of_columns) for row in rows]
+        return list(map(compiled.make, rows))
 
     def autocommit(self, **values: Any) -> list[Row]:
         """Run a query with `autocommit` of the engine, and return all rows."""
         database = self._database.obj
-        written = self._written.get((type(database), ())) or self._write(database, ())
-        rows: list[Row] = database.autocommit(written, values)
+        compiled = self._compiled.get((type(database), ()))
+        compiled = compiled or self._compile(database, ())
+        rows: list[Row] = database.autocommit(compiled, values)
         return rows
 
-    def _write(self, database: Any, choices: tuple[Any, ...]) -> Written:
+    def _compile(self, database: Any, choices: tuple[Any, ...]) -> CompiledSql:
         query: Any = self._build(*choices)
-        of_slots: Converters = {}
+        of_placeholders: Converters = {}
         # Constants become literals. It is not documented; see docs/architecture.md.
         context = database.get_sql_context(
-            value_literals=True, placeholder=database.placeholder, converters=of_slots
+            value_literals=True,
+            placeholder_format=database.placeholder_format,
+            converters=of_placeholders,
         )
         sql, _ = context.parse(query)
         columns = query._returning or ()
@@ -326,15 +329,15 @@ class Statement:
             for place, column in enumerate(columns)
             if isinstance(column, peewee.Field) and type(column) not in UNCONVERTED
         }
-        written = self._written[type(database), choices] = Written(
+        compiled = self._compiled[type(database), choices] = CompiledSql(
             sql,
             isinstance(query, SelectQuery),
-            database.placeholder("now_ms") in sql,
-            of_slots,
+            database.placeholder_format("now_ms") in sql,
+            of_placeholders,
             of_columns,
             row_maker(*names),
         )
-        return written
+        return compiled
 
 
 def _convert(values: Any, converters: Converters) -> Any:
@@ -343,8 +346,8 @@ def _convert(values: Any, converters: Converters) -> Any:
     return values
 
 
-def statement(
+def compiled(
     database: DatabaseProxy,
-) -> Callable[[Callable[..., Query]], Statement]:
-    """Make the decorated function, which builds a query, a `Statement`."""
-    return partial(Statement, database)
+) -> Callable[[Callable[..., Query]], CompiledQuery]:
+    """Make the decorated function, which builds a query, a `CompiledQuery`."""
+    return partial(CompiledQuery, database)

@@ -19,12 +19,12 @@ from petstore.clock import MS_PER_SECOND
 from petstore.storage.engine import (
     READ,
     Busy,
+    CompiledSql,
     Engine,
     Locked,
     NoAnswer,
     Pairs,
     Row,
-    Written,
     as_peewee_errors,
     seconds_left,
 )
@@ -43,11 +43,13 @@ SERIALIZATION_FAILURE = "40001"
 # What psycopg takes for errors of the program, and is a state of the server.
 OUTAGES = (READ_ONLY, "25P03", "25P04")  # the transaction was idle, or took, too long
 
-COMMIT, ROLLBACK = Written("COMMIT"), Written("ROLLBACK")
+COMMIT, ROLLBACK = CompiledSql("COMMIT"), CompiledSql("ROLLBACK")
 
 # libpq does not tell the SQLSTATE of a connection that is refused. These are the words
 # of PostgreSQL, for itself, a role or a database, and of PgBouncer.
-TOO_MANY = re.compile("too many (clients|connections)|connection slots|no more conn")
+TOO_MANY = re.compile(
+    "too many (clients|connections)|connection placeholders|no more conn"
+)
 WAIT_SECONDS = 0.1  # between two looks of psycopg for a signal
 MOST_CONNECTIONS = """
 SELECT least(nullif(rolconnlimit, -1), nullif(datconnlimit, -1), setting::int
@@ -108,14 +110,14 @@ class Connection(psycopg.Connection[Row]):
             raise
 
     def fetch(
-        self, written: Written, values: dict[str, Any] | None, *, prepare: bool
+        self, compiled: CompiledSql, values: dict[str, Any] | None, *, prepare: bool
     ) -> list[Row]:
         """Run a statement and return all its rows.
 
         All of them share a cursor: to make one takes as long as half a statement.
         """
         self._kept_cursor = cursor = self._kept_cursor or self.cursor()
-        cursor.execute(written.sql, values, prepare=prepare)
+        cursor.execute(compiled.sql, values, prepare=prepare)
         return [] if cursor.rownumber is None else cursor.fetchall()
 
     def _cancel(self) -> None:
@@ -129,7 +131,7 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
 
     # The time of the server, in ms since 1970: the same for all workers and hosts.
     now_ms = SQL(f"CAST(extract(epoch FROM now()) * {MS_PER_SECOND} AS bigint)")
-    placeholder = staticmethod("%({})s".format)
+    placeholder_format = staticmethod("%({})s".format)
     # Where a text begins in another one; 0 if nowhere.
     position = staticmethod(fn.STRPOS)
 
@@ -174,7 +176,7 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
                 ),
             ):
                 sql += f"; SET LOCAL {name} = '{_ms(seconds)}'"
-        self._fetch(Written(sql), None)
+        self._fetch(CompiledSql(sql), None)
 
     def commit(self) -> None:
         self._fetch(COMMIT, None)
@@ -187,10 +189,10 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
         except peewee.PeeweeException:
             connection.is_given_up = True
 
-    def fetch(self, written: Written, values: dict[str, Any]) -> list[Row]:
-        if written.is_read and not self.in_transaction():
-            return self._read(super().fetch, written, values)
-        return super().fetch(written, values)
+    def fetch(self, compiled: CompiledSql, values: dict[str, Any]) -> list[Row]:
+        if compiled.is_read and not self.in_transaction():
+            return self._read(super().fetch, compiled, values)
+        return super().fetch(compiled, values)
 
     def execute_sql(self, sql: str, params: Any = None) -> Any:
         self.connection()  # where it fails, that is no error of the statement
@@ -199,18 +201,18 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
             return self._read(self._run, run, sql, params)
         return self._run(run, sql, params)
 
-    def autocommit(self, written: Written, values: dict[str, Any]) -> list[Row]:
+    def autocommit(self, compiled: CompiledSql, values: dict[str, Any]) -> list[Row]:
         """Run a statement, which is its own transaction, in one round trip.
 
         If it times out, it is cancelled, but may have been carried out.
         """
         try:
-            return super().autocommit(written, values)
+            return super().autocommit(compiled, values)
         except peewee.OperationalError as error:
             if _state_of(error) != SERIALIZATION_FAILURE:
                 raise
         with self.transaction():  # the default of the role is not ISOLATION
-            return self._fetch(written, values)
+            return self._fetch(compiled, values)
 
     def lock_until_commit(self, number: int) -> None:
         """Lock the number until the transaction ends; wait for others that hold it."""
@@ -387,15 +389,18 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
         is_alive = self._forgotten_at < connection.used_at
         return is_idle and is_trusted and is_alive and now <= connection.ends_at
 
-    def _fetch(self, written: Written, values: dict[str, Any] | None) -> list[Row]:
-        return self._run(self._fetch_once, self.connection(), written, values)
+    def _fetch(self, compiled: CompiledSql, values: dict[str, Any] | None) -> list[Row]:
+        return self._run(self._fetch_once, self.connection(), compiled, values)
 
     def _fetch_once(
-        self, connection: Connection, written: Written, values: dict[str, Any] | None
+        self,
+        connection: Connection,
+        compiled: CompiledSql,
+        values: dict[str, Any] | None,
     ) -> list[Row]:
         is_prepared = self._prepares_statements and values is not None
         with as_peewee_errors:
-            return connection.fetch(written, values, prepare=is_prepared)
+            return connection.fetch(compiled, values, prepare=is_prepared)
 
     def _run(self, function: Callable[..., Result], *arguments: Any) -> Result:
         """Call a function; raises `Busy` where a lock or a time limit ends it."""

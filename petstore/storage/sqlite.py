@@ -19,14 +19,14 @@ from petstore import clock, timeouts
 from petstore.concurrency import call_in_thread
 from petstore.storage.engine import (
     Busy,
+    CompiledSql,
     Engine,
     Locked,
     Pairs,
     Row,
-    Written,
     as_peewee_errors,
+    placeholder,
     seconds_left,
-    slot,
 )
 
 Result = TypeVar("Result")
@@ -66,8 +66,8 @@ class Sqlite(Engine, peewee.SqliteDatabase):
     COMMIT runs in a thread.
     """
 
-    now_ms = slot("now_ms")  # of the process, since all are on one machine
-    placeholder = staticmethod(":{}".format)
+    now_ms = placeholder("now_ms")  # of the process, since all are on one machine
+    placeholder_format = staticmethod(":{}".format)
     # Where a text begins in another one; 0 if nowhere.
     position = staticmethod(fn.INSTR)
 
@@ -197,8 +197,8 @@ class Sqlite(Engine, peewee.SqliteDatabase):
         """
         seconds_left(self._busy_seconds)
         connection, (sql, values) = self.connection(), query.sql()
-        written = Written(sql, is_read=True)
-        return self._try(call_in_thread, self._fetch_once, connection, written, values)
+        compiled = CompiledSql(sql, is_read=True)
+        return self._try(call_in_thread, self._fetch_once, connection, compiled, values)
 
     def is_readable_by_others(self) -> bool:
         """Return whether another user of the machine may read one of the files."""
@@ -238,26 +238,26 @@ class Sqlite(Engine, peewee.SqliteDatabase):
         except sqlite3.ProgrammingError:  # it is closed
             return False
 
-    def _fetch(self, written: Written, values: dict[str, Any]) -> list[Row]:
+    def _fetch(self, compiled: CompiledSql, values: dict[str, Any]) -> list[Row]:
         if not self.is_closed():
             self._require_transaction()
-            return self._try(self._fetch_once, self.connection(), written, values)
+            return self._try(self._fetch_once, self.connection(), compiled, values)
         # Only this statement needs a connection: no place in the pool is taken for it.
         with as_peewee_errors:
             connection = self._connect()
         try:
-            return self._try(self._fetch_once, connection, written, values)
+            return self._try(self._fetch_once, connection, compiled, values)
         finally:
             self._idle.append(connection)
 
     @staticmethod
     def _fetch_once(
-        connection: sqlite3.Connection, written: Written, values: dict[str, Any]
+        connection: sqlite3.Connection, compiled: CompiledSql, values: dict[str, Any]
     ) -> list[Row]:
-        if written.takes_time:
+        if compiled.takes_time:
             values["now_ms"] = clock.now_ms()
         with as_peewee_errors:
-            return connection.execute(written.sql, values).fetchall()
+            return connection.execute(compiled.sql, values).fetchall()
 
     def _require_transaction(self) -> None:
         """Raise `RolledBack` where statements would be committed one by one."""

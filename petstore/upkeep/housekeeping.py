@@ -15,7 +15,7 @@ from petstore.models.requests import FAILURES_KEPT_MS, FailedRequest, KeyUsage
 from petstore.models.sessions import FILE_KEPT_MS, Session, Upload
 from petstore.models.stored_responses import StoredResponse
 from petstore.quotas.database import Counter, Strike
-from petstore.storage import Statement, close_connections, db
+from petstore.storage import CompiledQuery, close_connections, db
 
 log = logging.getLogger(__name__)
 
@@ -56,7 +56,7 @@ TABLES = (
     Kept(Strike, Strike.minute, 60, unit_ms=clock.MS_PER_MINUTE),
 )
 _statements = [
-    Statement(each.model._meta.database, each.delete_some) for each in TABLES
+    CompiledQuery(each.model._meta.database, each.delete_some) for each in TABLES
 ]
 
 
@@ -72,6 +72,6 @@ def tidy() -> None:
             close_connections()
 
 
-def _delete(delete_some: Statement) -> None:
+def _delete(delete_some: CompiledQuery) -> None:
     while len(delete_some()) == timeouts.LIMITS.tidied_rows:
         time.sleep(timeouts.LIMITS.tidy_pause_seconds)

@@ -22,7 +22,7 @@ from petstore.models.projects import Plan, Project
 from petstore.models.requests import failures, uses
 from petstore.models.sessions import Upload
 from petstore.storage import counters, db, lists
-from petstore.storage.engine import Statement
+from petstore.storage.engine import CompiledQuery
 from petstore.upkeep import housekeeping
 from tests.harness.browser import Browser
 from tests.harness.clocks import Clock
@@ -290,7 +290,7 @@ def stage(
     """A service in which what is bounded by a number is soon as large as it may be."""
     monkeypatch.setattr(lists, "MAX_COUNTED", BOUND)
     for made in (pets._correct, orders._change):
-        made._written.clear()  # of what other tests have changed
+        made._compiled.clear()  # of what other tests have changed
     # For 100 of 11,000 keys, PostgreSQL rightly reads all.
     monkeypatch.setattr("petstore.models.keys.MAX_ENDED_KEYS", BOUND)
     set_limits(exported_rows=BOUND)
@@ -343,12 +343,12 @@ def test_no_statement_examines_more_in_larger_tables(
     assert not dearer, "\n".join(f"{pair} {sql}" for sql, pair in dearer.items())
     if db.file:
         kinds = {type(database.obj) for database in (db, counters)}
-        made = [each for each in gc.get_objects() if isinstance(each, Statement)]
-        assert all(each._written for each in made)
+        made = [each for each in gc.get_objects() if isinstance(each, CompiledQuery)]
+        assert all(each._compiled for each in made)
         built = {
-            written.sql
+            compiled.sql
             for each in made
-            for (kind, _), written in each._written.items()
+            for (kind, _), compiled in each._compiled.items()
             if kind in kinds
         }
         assert not [sql for sql in built if VALUES.sub("?", sql) not in many]
