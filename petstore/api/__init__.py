@@ -25,7 +25,7 @@ from petstore.web.application import (
     no_content,
 )
 from petstore.web.limits import limiter_of
-from petstore.web.turns import take_turn_of, turns_of
+from petstore.web.turns import acquire_turn_of, turns_of
 
 EXPOSED_HEADERS = (
     "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, "
@@ -89,7 +89,7 @@ def _identify(request: ApplicationRequest) -> None:
     if caller and request.state.host_project_id in (None, caller.project_id):
         request.state.caller = caller
         actor.set(caller.prefix)
-        take_turn_of(caller.key_id)
+        acquire_turn_of(caller.key_id)
 
 
 def _require_key(request: ApplicationRequest) -> None:

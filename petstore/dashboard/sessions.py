@@ -27,7 +27,7 @@ from petstore.web.application import (
     quoted_path,
 )
 from petstore.web.limits import limiter_of
-from petstore.web.turns import compute_alone, take_turn_of, waiting_for_client
+from petstore.web.turns import acquire_exclusively, acquire_turn_of, waiting_for_client
 
 STATIC = f"{PAGES_PREFIX}/static/"
 COOKIE = "petstore_session"
@@ -142,9 +142,9 @@ def recognise(*, has_reserve: bool = False) -> bool:
     state = current_request().state
     state.project = Project.get_by_id(caller.project_id)
     state.caller = caller
-    take_turn_of(caller.key_id)
+    acquire_turn_of(caller.key_id)
     if _takes_long():
-        compute_alone(caller.project_id)
+        acquire_exclusively(caller.project_id)
     decision = limiter_of(current_app).count_page(caller, has_reserve=has_reserve)
     hint = "" if has_reserve else " (Keys still opens)"
     require_granted(decision, TOO_MANY_PAGES + hint)
@@ -187,7 +187,7 @@ def receive_long_form() -> None:
     request.max_body_bytes = most
     with waiting_for_client():
         request.stream  # noqa: B018 (this reads the body)
-    compute_alone(caller.project_id)
+    acquire_exclusively(caller.project_id)
 
 
 def count_form() -> None:

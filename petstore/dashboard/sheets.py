@@ -121,5 +121,5 @@ def _computed_alone(
     part: bytes | None = b""
     while part is not None:
         yield part
-        with turns.alone(project_id):
+        with turns.exclusively(project_id):
             part = next(parts, None)

@@ -54,7 +54,7 @@ class Turns:
         self._all_running = 0
         self._waiting: dict[Name, deque[threading.Event]] = {}
 
-    def take(self, name: Name, until: float) -> bool:
+    def acquire(self, name: Name, until: float) -> bool:
         """Wait for a turn until a moment; return False if there is none.
 
         Few of a name run at once, and the others come in their order. While many run in
@@ -80,25 +80,25 @@ class Turns:
                         self._end(name)
         return has_come
 
-    def leave(self, name: Name) -> None:
+    def release(self, name: Name) -> None:
         """End a turn, and let in those who fit now: who has the fewest turns first."""
         with self._lock:
             self._end(name)
 
     @contextmanager
-    def alone(self, project_id: int) -> Iterator[None]:
+    def exclusively(self, project_id: int) -> Iterator[None]:
         """Compute a part of a response that has begun, once at a time for a project.
 
         Nothing refuses it any more: if it waits in vain, it is computed all the same.
         """
         name = ("project", project_id)
         until = clock.monotonic() + timeouts.LIMITS.send_seconds
-        has_turn = self.take(name, until)
+        has_turn = self.acquire(name, until)
         try:
             yield
         finally:
             if has_turn:
-                self.leave(name)
+                self.release(name)
 
     def refuse(self, error: ErrorResponse, environ: Environ) -> Response:
         """Answer before Flask: a refusal as dear as an answer protects nobody."""
@@ -164,21 +164,21 @@ class Place:
         self.until = clock.monotonic() + timeouts.LIMITS.turn_seconds
         self._names: list[Name] = []
 
-    def take(self, name: Name) -> None:
+    def acquire(self, name: Name) -> None:
         """Wait for a turn; raises a 503."""
-        if not self._turns.take(name, self.until):
+        if not self._turns.acquire(name, self.until):
             raise ErrorResponse("service_unavailable", REFUSED)
         self._names.append(name)
 
-    def move(self, name: Name) -> None:
+    def acquire_instead(self, name: Name) -> None:
         """Wait for a turn in place of those before; raises a 503."""
         if name not in self._names:
-            self.leave()
-            self.take(name)
+            self.release()
+            self.acquire(name)
 
-    def leave(self) -> None:
+    def release(self) -> None:
         while self._names:
-            self._turns.leave(self._names.pop())
+            self._turns.release(self._names.pop())
 
 
 def init_app(app: Flask) -> None:
@@ -191,7 +191,7 @@ def init_app(app: Flask) -> None:
             return application(environ, start_response)
         place = environ[PLACE] = Place(turns)
         try:
-            place.move(network_of(environ.get("REMOTE_ADDR", "")))
+            place.acquire_instead(network_of(environ.get("REMOTE_ADDR", "")))
         except ErrorResponse as error:
             return turns.refuse(error, environ)(environ, start_response)
         # What came with this request has its turn first: where no request waits, as on
@@ -200,7 +200,7 @@ def init_app(app: Flask) -> None:
         try:
             return application(environ, start_response)
         finally:  # a stream that waits for its reader has no turn
-            place.leave()
+            place.release()
 
     # Flask's documentation adds a middleware like this; mypy sees a method.
     app.wsgi_app = respond  # type: ignore[method-assign]
@@ -217,7 +217,7 @@ def waiting_for_client() -> Iterator[None]:
 
     It has no turn afterwards, and may wait for the stores as long as a new one.
     """
-    _place().leave()
+    _place().release()
     close_connections()
     try:
         yield
@@ -227,17 +227,17 @@ def waiting_for_client() -> Iterator[None]:
         _place().until = clock.monotonic() + timeouts.LIMITS.send_seconds
 
 
-def take_turn_of(key_id: int) -> None:
+def acquire_turn_of(key_id: int) -> None:
     """Wait for a turn of the key, which is known to be right; raises a 503."""
-    _place().move(key_id)
+    _place().acquire_instead(key_id)
 
 
-def compute_alone(project_id: int) -> None:
+def acquire_exclusively(project_id: int) -> None:
     """Wait until nothing else that takes long is computed for a project.
 
     It is over when the application has made the response; raises a 503.
     """
-    _place().take(("project", project_id))
+    _place().acquire(("project", project_id))
 
 
 def _place() -> Place:

@@ -26,7 +26,7 @@ pytestmark = of_one_engine
 def fill(app: Flask, name: Name) -> None:
     """Take all turns of a caller, who has none."""
     for _ in range(MOST):
-        assert turns_of(app).take(name, monotonic())
+        assert turns_of(app).acquire(name, monotonic())
 
 
 def is_free(app: Flask, name: Name) -> bool:
@@ -105,7 +105,7 @@ def test_crowd_of_a_key_is_refused_before_it_is_counted(
     assert is_free(app, HERE)
     assert rival_client.get("/v1/pets").status_code == 200
     for _ in range(MOST):
-        turns_of(app).leave(key_id)
+        turns_of(app).release(key_id)
     left = client.get("/v1/pets").headers["X-RateLimit-Remaining"]
     assert left == str(before - 1)
 
@@ -149,7 +149,7 @@ def test_turns_end_with_the_request(app: Flask, client: FlaskClient, key_id: int
 def test_session_counts_by_its_key(app: Flask, browser: Browser, key_id: int):
     fill(app, key_id)
     assert browser.get("/dashboard/animals").status_code == 503
-    turns_of(app).leave(key_id)
+    turns_of(app).release(key_id)
     assert browser.get("/dashboard/animals").status_code == 200
 
 
@@ -166,7 +166,7 @@ def test_export_that_has_begun_has_no_turn_and_is_not_refused(
 
     monkeypatch.setattr(exports, "animals", parts)
     with browser.get("/dashboard/animals.csv") as export:
-        with turns_of(app).alone(project.id):  # who waits now is refused
+        with turns_of(app).exclusively(project.id):  # who waits now is refused
             assert export.data.endswith(b"these are read before it begins True True")
         assert is_free(app, ("project", project.id))
 
@@ -186,9 +186,9 @@ def test_client_of_a_trusted_proxy_is_the_caller(
 def test_what_computes_long_is_done_once_at_a_time_for_a_project(
     app: Flask, project: Project, rival: Project, browser: Browser
 ):
-    with turns_of(app).alone(rival.id):
+    with turns_of(app).exclusively(rival.id):
         assert browser.get("/dashboard").status_code == 200
-    with turns_of(app).alone(project.id):
+    with turns_of(app).exclusively(project.id):
         for path in ("", "/animals?whole=1", "/orders?whole=1", "/categories?whole=1"):
             assert browser.get(f"/dashboard{path}").status_code == 503
         assert browser.get("/dashboard/animals").status_code == 200

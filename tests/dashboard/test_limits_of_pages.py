@@ -63,7 +63,7 @@ def test_page_that_is_refused_by_a_503_has_not_counted(
 ):
     set_limits(waiting_requests=0)
     long, question = "/dashboard/animals?name=x", "/dashboard/animals/import/x"
-    with turns_of(app).alone(project.id):
+    with turns_of(app).exclusively(project.id):
         for page in (long, OVERVIEW, question, "/dashboard/animals.csv"):
             assert browser.get(page).status_code == 503
         assert browser.submit(question).status_code == 503

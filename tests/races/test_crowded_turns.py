@@ -26,18 +26,18 @@ def test_turns_come_in_the_order_of_those_who_wait(set_limits: Callable[..., Non
     turns, came = Turns(), []
 
     def wait(number: int) -> None:
-        assert turns.take("a", monotonic() + LONG)
+        assert turns.acquire("a", monotonic() + LONG)
         came.append(number)
-        turns.leave("a")
+        turns.release("a")
 
-    assert turns.take("a", monotonic())
+    assert turns.acquire("a", monotonic())
     with ThreadPoolExecutor() as pool:
         for number in range(3):
             pool.submit(wait, number)
             wait_until(lambda n=number: len(turns._waiting["a"]) == n + 1)
-        assert not turns.take("a", monotonic() + LONG), "one more than may wait"
-        assert turns.take("b", monotonic()), "another caller"
-        turns.leave("a")
+        assert not turns.acquire("a", monotonic() + LONG), "one more than may wait"
+        assert turns.acquire("b", monotonic()), "another caller"
+        turns.release("a")
     assert came == [0, 1, 2]
 
 
@@ -48,10 +48,10 @@ def test_stream_waits_for_its_turn_but_is_never_refused(
     turns, went = Turns(), []
 
     def compute(number: int) -> None:
-        with turns.alone(1):
+        with turns.exclusively(1):
             went.append(number)
 
-    with ThreadPoolExecutor() as pool, turns.alone(1):
+    with ThreadPoolExecutor() as pool, turns.exclusively(1):
         pool.submit(compute, 1)
         wait_until(lambda: turns._waiting)
         compute(2)  # one more than may wait
@@ -66,17 +66,17 @@ def test_turns_that_end_let_in_as_many_as_fit_when_a_crowd_has_gone(
     turns, came = Turns(), []
 
     def wait(name: str) -> None:
-        assert turns.take(name, monotonic() + LONG)
+        assert turns.acquire(name, monotonic() + LONG)
         came.append(name)
 
     for name in "aabbccdd":
-        assert turns.take(name, monotonic())
+        assert turns.acquire(name, monotonic())
     with ThreadPoolExecutor() as pool:
         for number, name in enumerate("aaab"):
             pool.submit(wait, name)
             wait_until(lambda n=number: sum(map(len, turns._waiting.values())) == n + 1)
         for left, order in zip("ccddba", ("", "", *accumulate("abaa")), strict=True):
-            turns.leave(left)
+            turns.release(left)
             wait_until(lambda told=order: "".join(came) == told)
     assert turns._running == {"a": 4, "b": 2}
 
@@ -85,8 +85,8 @@ def test_who_has_few_is_let_in_while_many_run(set_limits: Callable[..., None]):
     set_limits(waiting_requests=0, running_requests=4, few_requests=2)
     set_limits(crowded_requests=5)
     turns, now = Turns(), monotonic()
-    assert [turns.take("a", now) for _ in range(5)] == [True] * 4 + [False]
-    assert [turns.take("b", now) for _ in range(3)] == [True] * 2 + [False]
+    assert [turns.acquire("a", now) for _ in range(5)] == [True] * 4 + [False]
+    assert [turns.acquire("b", now) for _ in range(3)] == [True] * 2 + [False]
     for _ in range(4):
-        turns.leave("a")
-    assert [turns.take("b", now) for _ in range(3)] == [True] * 2 + [False]
+        turns.release("a")
+    assert [turns.acquire("b", now) for _ in range(3)] == [True] * 2 + [False]
