@@ -8,7 +8,7 @@ from flask import url_for
 from marshmallow import ValidationError
 
 from petstore.concurrency import give_way
-from petstore.dashboard.sessions import count_dear_page
+from petstore.dashboard.sessions import count_expensive_page
 from petstore.errors import InvalidRequest
 from petstore.schemas import StrictSchema
 from petstore.storage.lists import Listed, Part
@@ -104,7 +104,7 @@ def read_list(endpoint: str, query: StrictSchema, fetch: Callable[..., Listed]) 
         is_last=bool(values.pop("last")),
     )
     if values.pop("whole"):
-        count_dear_page()
+        count_expensive_page()
         part = Part(MAX_WHOLE)
     return Page(endpoint, parameters, values, limit, fetch(part, **values))
 

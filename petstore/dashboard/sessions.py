@@ -40,7 +40,7 @@ OVER = (
 LONG_LISTS = ("whole", "name", "sort")  # lists with these parameters take long
 TOO_MANY_PAGES = "Your project has opened too many pages"
 DEEPEST_PAGE = 6  # parts of the path of a page, with the empty one before it
-DEAR_PAGES = 10  # an export, a printed list or a look at a file counts as so many
+EXPENSIVE_PAGES = 10  # an export, a printed list or a look at a file counts as so many
 
 _long_views: set[View] = set()
 
@@ -163,10 +163,10 @@ def _takes_long() -> bool:
     return view in _long_views or any(map(request.args.get, LONG_LISTS))
 
 
-def count_dear_page() -> None:
+def count_expensive_page() -> None:
     """Count an expensive page as ten, of which one is counted already; raises 429."""
     caller = current_request().state.required_caller
-    decision = limiter_of(current_app).count_page(caller, pages=DEAR_PAGES - 1)
+    decision = limiter_of(current_app).count_page(caller, pages=EXPENSIVE_PAGES - 1)
     require_granted(decision, TOO_MANY_PAGES)
 
 

@@ -13,7 +13,7 @@ from petstore.dashboard.pages import PageBlueprint
 from petstore.dashboard.pets import INDEX
 from petstore.dashboard.sessions import (
     TOKEN,
-    count_dear_page,
+    count_expensive_page,
     count_form,
     current_project,
     receive_long_form,
@@ -57,7 +57,7 @@ def upload() -> ResponseReturnValue:
     limit = timeouts.LIMITS.import_bytes
     if len(content) > limit:
         return _refuse(f"The file has more than {limit // 1024**2} MiB.")
-    count_dear_page()
+    count_expensive_page()
     return go_to("sheets.question", file=Upload.keep(session[TOKEN], content))
 
 
@@ -67,7 +67,7 @@ def question(file: str) -> ResponseReturnValue:
     upload = Upload.find(session[TOKEN], file)
     if upload is None:
         return go_to("sheets.import_page", str(NoSuchUpload()), "bad")
-    count_dear_page()
+    count_expensive_page()
     try:
         foreseen = foresee(current_project(), Sheet(upload.content))
     except (NotReadable, ProjectFull) as error:
@@ -105,7 +105,7 @@ def _refuse(fault: str) -> ResponseReturnValue:
 
 
 def _download(name: str, parts: Iterator[bytes]) -> Response:
-    count_dear_page()
+    count_expensive_page()
     # The first rows are read before the response begins, so that an outage is a 503.
     beginning = codecs.BOM_UTF8 + b"".join(islice(parts, 2))
     parts = _computed_alone(turns_of(current_app), current_project().id, parts)
