@@ -19,7 +19,7 @@ from petstore.settings import Settings
 from petstore.storage import db
 from petstore.storage.lists import MAX_COUNTED
 from petstore.web.application import (
-    FOR_PAGES,
+    PAGE_HEADERS,
     PAGES_PREFIX,
     current_request,
     is_page_path,
@@ -27,7 +27,7 @@ from petstore.web.application import (
 from petstore.web.assets import AssetBlueprint
 from petstore.web.error_handlers import answer_rule_error
 
-HEADERS = FOR_PAGES | {
+HEADERS = PAGE_HEADERS | {
     "Content-Security-Policy": (
         "default-src 'none'; style-src 'self'; script-src 'self'; "
         "img-src 'self' data:; connect-src 'self'; form-action 'self'; "

@@ -15,7 +15,7 @@ from petstore.hosting.verifier import verifier_of
 from petstore.models.plans import PLANS
 from petstore.openapi.document import INTRODUCTION, ON_EVERY_RESPONSE, describe
 from petstore.settings import Settings
-from petstore.web.application import FOR_PAGES, current_request
+from petstore.web.application import PAGE_HEADERS, current_request
 from petstore.web.assets import AssetBlueprint
 
 BASE_ADDRESS = "BASE_ADDRESS"  # in the text of the guide
@@ -147,7 +147,7 @@ _markdown = mistune.create_markdown(renderer=_Renderer(), plugins=["table"])
 @bp.after_request
 def _add_security_headers(response: Response) -> Response:
     policy = current_app.config["DOCS_SECURITY_POLICY"]
-    response.headers.update(FOR_PAGES | {"Content-Security-Policy": policy})
+    response.headers.update(PAGE_HEADERS | {"Content-Security-Policy": policy})
     return response
 
 

@@ -56,7 +56,7 @@ NOSNIFF = ("X-Content-Type-Options", "nosniff")
 TRANSPORT_SECURITY = ("Strict-Transport-Security", "max-age=31536000")
 # Of pages: other sites get no window of theirs, no part of them, and no address. With
 # `no-referrer`, browsers would send their forms with `Origin: null`.
-FOR_PAGES = {
+PAGE_HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Referrer-Policy": "same-origin",
