@@ -44,9 +44,9 @@ STEPS = {
     "query": ["petstore.models.pets:Pet.get_own", "petstore.models.pets:Pet.page"],
     "dump": ["petstore.schemas:StrictSchema._serialize"],
     "log": ["petstore.monitoring.requests:_log"],
-    "metrics, notes": [
+    "metrics, records": [
         "petstore.monitoring.requests:_count",
-        "petstore.monitoring.requests:_note",
+        "petstore.monitoring.requests:_record",
     ],
 }
 BETWEEN, FIRST, NOTHING = "worker", "connection", "nothing"

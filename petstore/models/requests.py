@@ -35,53 +35,53 @@ SHOWN_DAYS = 30
 STEP_MS = 10 * clock.MS_PER_MINUTE
 KEYS_AT_ONCE = 500
 
-Note = TypeVar("Note")
+Entry = TypeVar("Entry")
 
 
-class Notes(Generic[Note]):
-    """The notes of one kind that a process has not written yet.
+class BackgroundWriter(Generic[Entry]):
+    """The entries of one kind that a process has not written yet.
 
     No request waits for them. When there are too many, the oldest are lost.
     """
 
     def __init__(
-        self, write: Callable[[list[Note]], None], seconds: Callable[[], float]
+        self, write: Callable[[list[Entry]], None], seconds: Callable[[], float]
     ) -> None:
         self._write = write
         self._seconds = seconds  # how long a note may wait
-        self._notes: deque[Note] = deque()
+        self._entries: deque[Entry] = deque()
         self._flushing = Delayed(self.flush)
 
-    def add(self, note: Note) -> None:
-        self._notes.append(note)
-        if (surplus := len(self._notes) - timeouts.LIMITS.notes) > 0:
+    def add(self, entry: Entry) -> None:
+        self._entries.append(entry)
+        if (surplus := len(self._entries) - timeouts.LIMITS.notes) > 0:
             self._take(surplus)
         if not self._flushing.is_started:
             self._flushing.start(self._seconds())
 
     def flush(self) -> None:
-        """Write all notes; while the database is away, they are kept."""
-        notes = self._take(len(self._notes))
-        if not notes:
+        """Write all entries; while the database is away, they are kept."""
+        entries = self._take(len(self._entries))
+        if not entries:
             return
         try:
             with db.atomic():
-                self._write(notes)
+                self._write(entries)
         except peewee.DatabaseError as error:
             if not db.is_outage(error):
                 raise
-            self._notes.extendleft(reversed(notes))
+            self._entries.extendleft(reversed(entries))
             self._flushing.start(self._seconds())
         finally:
             close_connections()
 
-    def _take(self, count: int) -> list[Note]:
-        """Take the oldest notes, without those that other threads take meanwhile."""
-        notes = []
+    def _take(self, count: int) -> list[Entry]:
+        """Take the oldest entries, without those that other threads take meanwhile."""
+        entries = []
         with suppress(IndexError):
             for _ in range(count):
-                notes.append(self._notes.popleft())
-        return notes
+                entries.append(self._entries.popleft())
+        return entries
 
 
 class FailedRequest(OfProject, BaseModel):
@@ -138,7 +138,7 @@ def _insert_failure() -> Query:
     return FailedRequest.insert_from(new, [project, *columns])
 
 
-failures = Notes(_write_failures, lambda: timeouts.LIMITS.failed_seconds)
+failures = BackgroundWriter(_write_failures, lambda: timeouts.LIMITS.failed_seconds)
 
 
 class KeyUsage(BaseModel):
@@ -195,13 +195,13 @@ def history(project_id: int, days: int) -> list[Day]:
     return [Day(day, *found.get(day, (0, 0))) for day in shown]
 
 
-class Use(NamedTuple):
+class KeyUse(NamedTuple):
     key_id: int
     at_ms: int  # by the clock of the counter store
     is_served: bool
 
 
-def _write_uses(uses: list[Use]) -> None:
+def _write_uses(uses: list[KeyUse]) -> None:
     served: Counter[tuple[int, int]] = Counter()  # by key and day
     refused: Counter[tuple[int, int]] = Counter()
     used: dict[int, int] = {}
@@ -242,4 +242,4 @@ def _add_counts() -> Query:
     )
 
 
-uses = Notes(_write_uses, lambda: timeouts.LIMITS.usage_seconds)
+uses = BackgroundWriter(_write_uses, lambda: timeouts.LIMITS.usage_seconds)

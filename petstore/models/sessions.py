@@ -20,7 +20,7 @@ from petstore.models import NotFound, RuleError
 from petstore.models.callers import Caller, callers
 from petstore.models.credentials import digest_of
 from petstore.models.keys import Key
-from petstore.models.requests import Notes
+from petstore.models.requests import BackgroundWriter
 from petstore.storage import BaseModel, compiled, db, placeholder
 
 IDLE_MS = 60 * clock.MS_PER_MINUTE  # without a request
@@ -221,7 +221,7 @@ def _write_seen(notes: list[tuple[str, int]]) -> None:
 
 
 # No page waits for a lock only to note that its session was used.
-seen = Notes(_write_seen, lambda: timeouts.LIMITS.seen_seconds)
+seen = BackgroundWriter(_write_seen, lambda: timeouts.LIMITS.seen_seconds)
 
 
 @compiled(db)

@@ -14,7 +14,7 @@ from petstore.errors import printable
 from petstore.models.callers import Caller
 from petstore.models.credentials import MARK, masked
 from petstore.models.grants import PUBLIC
-from petstore.models.requests import Use, failures, uses
+from petstore.models.requests import KeyUse, failures, uses
 from petstore.quotas.decisions import Decision
 from petstore.upkeep import housekeeping
 from petstore.web.application import (
@@ -67,7 +67,7 @@ def _end(response: Response) -> Response:
     request = current_request()
     _count(request, response)
     _log(request, response)
-    _note(request, response)
+    _record(request, response)
     if not _tidying.is_started:
         _tidying.start(timeouts.LIMITS.tidy_seconds)
     return response
@@ -121,11 +121,11 @@ def _child(metric: Any, *labels: str | int) -> Any:
     return metric.labels(*labels)
 
 
-def _note(request: ApplicationRequest, response: Response) -> None:
+def _record(request: ApplicationRequest, response: Response) -> None:
     state, status = request.state, response.status_code
     if caller := state.caller:
         if decision := state.decision:
-            uses.add(Use(caller.key_id, decision.now_ms, status not in REFUSED))
+            uses.add(KeyUse(caller.key_id, decision.now_ms, status not in REFUSED))
         if (
             status >= FIRST_ERROR
             and caller.role != PUBLIC

@@ -19,8 +19,8 @@ from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.models.requests import (
     FAILURES_KEPT,
+    BackgroundWriter,
     FailedRequest,
-    Notes,
     failures,
 )
 from petstore.storage import Row
@@ -48,9 +48,9 @@ def failure(project: Project, number: int = 0, second: int = 0) -> dict[str, Any
 
 
 @pytest.fixture
-def notes() -> Notes:
+def notes() -> BackgroundWriter:
     """Failures that only the test writes."""
-    return Notes(requests._write_failures, lambda: NEVER)
+    return BackgroundWriter(requests._write_failures, lambda: NEVER)
 
 
 def test_failure_is_found_by_its_id_with_what_was_answered_by_its_project_alone(
@@ -127,7 +127,7 @@ def test_the_newest_are_first_and_older_ones_than_a_day_are_not_seen(
 
 
 def test_twenty_in_a_second_are_kept_of_each_project(
-    project: Project, rival: Project, notes: Notes
+    project: Project, rival: Project, notes: BackgroundWriter
 ):
     for number in range(25):
         notes.add(failure(project, number))
@@ -138,7 +138,7 @@ def test_twenty_in_a_second_are_kept_of_each_project(
 
 
 def test_two_hundred_rows_are_left_of_any_number(
-    project: Project, rival: Project, notes: Notes
+    project: Project, rival: Project, notes: BackgroundWriter
 ):
     notes.add(failure(rival))
     for second in range(12):
@@ -162,7 +162,7 @@ def test_nothing_waits_for_a_locked_database_and_nothing_is_lost(
 
 
 def test_what_the_database_refuses_for_good_and_deleted_projects_stop_nothing(
-    project: Project, rival: Project, notes: Notes
+    project: Project, rival: Project, notes: BackgroundWriter
 ):
     notes.add(failure(project) | {"status": None})
     with pytest.raises(peewee.IntegrityError):
@@ -191,7 +191,7 @@ def test_threads_write_each_note_once(
     set_limits(notes=MANY)
     monkeypatch.setattr(requests, "db", SimpleNamespace(atomic=nullcontext))
     written: list[int] = []
-    notes = Notes(written.extend, lambda: NEVER)
+    notes = BackgroundWriter(written.extend, lambda: NEVER)
     for number in range(MANY):
         notes.add(number)
     begin = Barrier(THREADS)

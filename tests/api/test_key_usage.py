@@ -8,7 +8,7 @@ import pytest
 from petstore.models import requests
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
-from petstore.models.requests import STEP_MS, Notes, Use, totals_of, uses
+from petstore.models.requests import STEP_MS, BackgroundWriter, KeyUse, totals_of, uses
 from petstore.settings import read_settings
 from petstore.storage.database import open_databases
 from tests.harness import databases
@@ -29,18 +29,20 @@ def totals(key: str) -> tuple[int, ...]:
     return totals_of([found])[found.id]
 
 
-def use(notes: Notes, key: str, clock: Clock, *, is_served: bool = True) -> None:
-    notes.add(Use(Key.by_prefix(key[:16]).id, clock.now_ms, is_served))
+def use(
+    notes: BackgroundWriter, key: str, clock: Clock, *, is_served: bool = True
+) -> None:
+    notes.add(KeyUse(Key.by_prefix(key[:16]).id, clock.now_ms, is_served))
 
 
 @pytest.fixture
-def notes() -> Notes:
+def notes() -> BackgroundWriter:
     """Uses that only the test writes."""
-    return Notes(requests._write_uses, lambda: NEVER)
+    return BackgroundWriter(requests._write_uses, lambda: NEVER)
 
 
 def test_notes_of_a_moment_are_written_together_for_the_keys_that_there_are(
-    key: str, project: Project, clock: Clock, notes: Notes
+    key: str, project: Project, clock: Clock, notes: BackgroundWriter
 ):
     another, gone = Key.issue(project), Key.issue(project)
     for each in (gone, key):
