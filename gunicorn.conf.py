@@ -4,22 +4,15 @@ Nothing else of the service is imported here, because the worker class has not p
 the standard library yet.
 """
 
-import sys
-
 from petstore import gunicorn_hooks
-from petstore.settings import MEMORY, SettingError, read_settings
-
-try:
-    settings = read_settings()
-except SettingError as error:
-    sys.exit(f"Error: {error}")
+from petstore.settings import MEMORY
 
 # Gunicorn restores the variable before a reload, and a new master (SIGUSR2) makes its
 # own directory.
 raw_env = [f"{gunicorn_hooks.METRICS_VARIABLE}={gunicorn_hooks.METRICS}"]
 
-bind = f"0.0.0.0:{settings.port}"
-workers = settings.workers
+bind = f"0.0.0.0:{gunicorn_hooks.settings.port}"
+workers = gunicorn_hooks.settings.workers
 worker_class = "petstore.server.worker.Worker"
 worker_connections = 2_000  # fewer if the system limits open files to fewer
 # Reverse proxies keep idle connections for less time, so they close them first. If the

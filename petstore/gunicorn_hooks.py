@@ -18,15 +18,18 @@ from pathlib import Path
 from gunicorn.arbiter import Arbiter
 from gunicorn.workers.base import Worker
 
-from petstore.settings import MEMORY
+from petstore.settings import MEMORY, SettingError, read_settings, unknown_settings
 
 METRICS_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 try:
-    if given := os.environ.get(METRICS_VARIABLE):
+    settings = read_settings()
+    if given := settings.metrics_directory:
         os.makedirs(given, exist_ok=True)
     # In memory if possible: a process that writes to a memory-mapped file waits for a
     # slow disk.
     METRICS = tempfile.mkdtemp(prefix="petstore-metrics-", dir=given or MEMORY)
+except SettingError as error:
+    sys.exit(f"Error: {error}")
 except OSError as error:
     sys.exit(f"Error: {METRICS_VARIABLE}: {error}")
 os.environ[METRICS_VARIABLE] = METRICS
@@ -45,7 +48,6 @@ _numbers: dict[Worker, int] = {}
 
 def on_starting(server: Arbiter) -> None:
     """Refuse to start where nothing could be served; warn of unknown settings."""
-    from petstore.settings import read_settings, unknown_settings
     from petstore.storage import migrator
     from petstore.storage.database import open_databases, opened_databases
 
@@ -54,7 +56,7 @@ def on_starting(server: Arbiter) -> None:
     os.chown(METRICS, server.cfg.uid, server.cfg.gid)  # those of the workers
     for warning in unknown_settings():
         server.log.warning(warning)
-    open_databases(read_settings())
+    open_databases(settings)
     try:
         migrator.require_migrated()
     except migrator.NotMigrated as error:
