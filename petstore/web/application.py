@@ -7,7 +7,6 @@ import re
 import string
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
 from functools import partial
 from inspect import iscoroutinefunction
 from io import BytesIO
@@ -45,8 +44,8 @@ INCOMPLETE = "It has not arrived as a whole in time. Please send it again."
 NO_PATH = "/."  # no route has it
 PATH_CHARACTERS = "/:@!$&'()*+,;=~"  # besides letters and such (RFC 3986 section 3.3)
 Header = tuple[str, str]
-# Of what says nothing else itself: caches would choose how long to keep a page or a 404
-# (RFC 9111 section 4.2.2).
+# For responses that set nothing else: without it, a cache would choose how long to keep
+# a page or a 404 (RFC 9111 section 4.2.2).
 NO_STORE = ("Cache-Control", "no-store")
 REQUEST_ID = "X-Request-ID"
 _VALID_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
@@ -54,8 +53,8 @@ _VALID_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 NOSNIFF = ("X-Content-Type-Options", "nosniff")
 # For a year; subdomains are not included, because they may be other projects' hosts.
 TRANSPORT_SECURITY = ("Strict-Transport-Security", "max-age=31536000")
-# Of pages: other sites get no window of theirs, no part of them, and no address. With
-# `no-referrer`, browsers would send their forms with `Origin: null`.
+# With these, other sites cannot hold the window of a page, embed parts of it, or learn
+# its address. With `no-referrer`, browsers would send forms with `Origin: null`.
 PAGE_HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -67,8 +66,8 @@ PAGE_HEADERS = {
 class RequestState:
     """The state of one request, as `current_request().state`.
 
-    The hook that gives a request its id makes it, before any other hook runs. What is
-    only known later has a default, or cannot be read before it is set.
+    `_begin` makes it before any other hook runs. A field that is only known later has a
+    default, or cannot be read before it is set.
     """
 
     request_id: str
@@ -208,11 +207,7 @@ class JsonResponse(ApplicationResponse):
         cls, value: Any, status: int = 200, headers: Mapping[str, str] = NO_HEADERS
     ) -> Self:
         """Return the response with a value as JSON."""
-        try:
-            body = orjson.dumps(value, _number)
-        except TypeError:  # it takes longer to dump names that are no strings
-            body = orjson.dumps(value, _number, orjson.OPT_NON_STR_KEYS)
-        return cls(body, status, headers)
+        return cls(orjson.dumps(value), status, headers)
 
     def get_wsgi_response(
         self, environ: dict[str, object]
@@ -225,12 +220,6 @@ class JsonResponse(ApplicationResponse):
         ]
         body = () if environ["REQUEST_METHOD"] == "HEAD" else (self.body,)
         return body, self.status, headers
-
-
-def _number(value: Any) -> orjson.Fragment:
-    if isinstance(value, Decimal):
-        return orjson.Fragment(str(value))
-    raise TypeError
 
 
 class Application(Flask):
@@ -301,7 +290,7 @@ class IdConverter(BaseConverter):
 def init_app(app: Flask, settings: Settings) -> None:
     """Bound forms with files, and let routes be exact and contain ids."""
     app.config["MAX_FORM_PARTS"] = MAX_PARAMETERS
-    # Of all fields without files, and of the headers of a part: it takes long to parse.
+    # For all fields without files, and for the headers of a part, which parse slowly.
     app.config["MAX_FORM_MEMORY_SIZE"] = 2 * MAX_BODY_BYTES
     app.url_map.converters["id"] = IdConverter
     app.url_map.merge_slashes = False
@@ -341,14 +330,14 @@ def is_page_path(path: str) -> bool:
 def quoted_path(path: str | bytes) -> str:
     """Return a path, which was decoded, as it stands in a URL.
 
-    Whatever of a request goes into a URL or a header comes from here, from `quoted_url`
-    or, for a part of a query, from `quote_plus`.
+    Parts of a request go into a URL or a header through this function, `quoted_url` or
+    `urlencode` alone.
     """
     return quote(path, safe=PATH_CHARACTERS)
 
 
 def quoted_url(url: str | bytes) -> str:
-    """Return what is quoted already, but for characters that stand in no URL."""
+    """Quote the characters that a URL cannot contain; the rest is quoted already."""
     return quote(url, safe=string.punctuation)
 
 
