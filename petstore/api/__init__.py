@@ -79,7 +79,7 @@ def init_app(app: Flask, settings: Settings) -> None:
 
 
 def _identify(request: ApplicationRequest) -> None:
-    """Find the caller: None without a valid key, which only `_require_key` refuses.
+    """Find the caller, who stays None without a valid key.
 
     Raises a 503 if too many requests of the key are under way.
     """
@@ -105,7 +105,7 @@ def _require_key(request: ApplicationRequest) -> None:
 
 
 def _require_role(request: ApplicationRequest, caller: Caller) -> None:
-    """Raise 403 if the operation, where there is one, takes more than the key may."""
+    """Raise 403 if the operation requires more than the role of the key."""
     if request.endpoint:
         operation: Any = current_app.view_functions[request.endpoint]
         require_role(caller.role, operation.contract.required_role)
@@ -114,8 +114,8 @@ def _require_role(request: ApplicationRequest, caller: Caller) -> None:
 def _require_origin(request: ApplicationRequest, caller: Caller) -> None:
     """Raise 403 for a page that may not use the key.
 
-    A request without an origin is served: a script can send any, so that the limits of
-    the key are what protects its project.
+    A request without an origin is served, since a script can send any origin: the
+    limits of the key protect its project.
     """
     origins = caller.origins
     origin = request.environ.get("HTTP_ORIGIN")
@@ -143,8 +143,7 @@ def _count(limiter: Limiter, request: ApplicationRequest) -> None:
 def _uncounted_figures(limiter: Limiter, request: ApplicationRequest) -> Decision:
     """Return the figures for a response to a request that was not counted.
 
-    Where too many requests are under way, or a store is away, no store is asked. Who
-    is calling is not known otherwise.
+    No store is asked if too many requests are under way, or if a store is away.
     """
     state = request.state
     if state.caller or state.error_code == "service_unavailable":

@@ -43,8 +43,10 @@ ACCEPT_PATCH = {"Accept-Patch": "application/json"}  # RFC 5789 section 3.1
 NOT_JSON = "body: must be JSON in UTF-8, with numbers up to 1.8e308"
 NOT_UTF8 = "body: must be UTF-8"
 MAX_MEMBERS = 100
-# A colon outside strings follows the name of a member. An object without members counts
-# as one, since each object is made in Python.
+# It matches a body with more members than that, before any of them is parsed. In JSON,
+# each colon outside of strings follows the name of a member. An object without members
+# counts as one, since Python code runs for each object. The quantifiers are possessive
+# (`++`), so that the body is read once.
 _TOO_MANY_MEMBERS = re.compile(
     rb'(?:(?:[^":{]++|"(?:[^"\\]++|\\.)*+"|{(?!\s*}))*+[:{]){%d}' % (MAX_MEMBERS + 1),
     re.DOTALL,
@@ -88,7 +90,7 @@ class Deprecation:
             raise ErrorResponse("operation_removed", date, self.successor)
 
 
-# Takes the id of the project first, then what query, body and path contain.
+# It takes the id of the project, and then the parameters, members and ids.
 View = Callable[..., Result]
 
 
@@ -116,9 +118,9 @@ class Contract:
 class Operation:
     """A view behind its contract; Flask calls it with the ids of the path.
 
-    First it loads and checks everything, then it carries out the request. With an
-    Idempotency-Key, the second half alone is in a transaction with the stored response:
-    a refusal must not keep the writer's lock.
+    It first loads and checks everything, and then carries out the request. With an
+    Idempotency-Key, only the second half runs in the transaction that also stores the
+    response: a refused request must not hold the writer's lock.
     """
 
     def __init__(self, contract: Contract, view: View) -> None:
@@ -136,6 +138,7 @@ class Operation:
         try:
             arguments = self._load(arguments)
         except ErrorResponse:
+            # A retry gets the stored response, or a 422 if this is another body.
             if stored := StoredResponse.find(attempt):
                 return _replay(stored, attempt)
             raise
@@ -281,7 +284,9 @@ def read_object() -> Members:
     if charset not in CHARSETS:
         raise InvalidRequest(NOT_UTF8)
     body = request.get_data(cache=False)
-    most = body.count(b":") + body.count(b"{")
+    most = body.count(b":") + body.count(
+        b"{"
+    )  # which is quick to tell, and seldom high
     if most > MAX_MEMBERS and _TOO_MANY_MEMBERS.match(body):
         raise InvalidRequest(f"body: must have at most {MAX_MEMBERS} members")
     members = _parse(body)

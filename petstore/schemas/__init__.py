@@ -20,7 +20,7 @@ from marshmallow.fields import Field, List
 from petstore.schemas.fields import Integer, Stored
 
 UNKNOWN = "is unknown"
-SHOWN = "shown."  # begins the name of a hidden field with what a form has shown
+SHOWN = "shown."  # prefix of hidden fields, which hold what a form has shown
 
 
 class StrictSchema(Schema):
@@ -65,7 +65,7 @@ class ResourceSchema(StrictSchema):
     """A resource in a response: its id comes first, and no member is ever missing."""
 
     class Meta:
-        unknown = EXCLUDE  # for who reads it: it may gain members
+        unknown = EXCLUDE  # for clients that read responses, which may gain members
 
     plural: str  # the name of a list of them
 
@@ -94,7 +94,7 @@ class ChangeSchema(StrictSchema):
 
 
 class TextSchema(StrictSchema):
-    """A form, or a line of a file: what `text_of` writes, and what people type."""
+    """A form or a line of a file, whose values are texts, as `text_of` writes them."""
 
     @pre_load
     def read_texts(self, texts: dict[str, str], **_: Any) -> dict[str, Any]:
@@ -115,7 +115,10 @@ class TextSchema(StrictSchema):
 
 
 class ChangeForm(TextSchema):
-    """A form that changes what somebody has changed in it, as `shown.` fields tell."""
+    """A form that loads only the fields that somebody has changed.
+
+    Beside each field, a hidden one (`shown.…`) holds what the form has shown.
+    """
 
     def load(self, data: Any, **options: Any) -> Any:
         changed = {

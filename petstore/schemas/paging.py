@@ -10,14 +10,14 @@ MAX_LIMIT = 100
 
 
 class DashboardQuery(StrictSchema):
-    """Which part of a list the dashboard shows; without a position, the first."""
+    """The parameters of a list of the dashboard; without a position, it begins."""
 
     limit = UrlInteger(1, MAX_LIMIT, load_default=DEFAULT_LIMIT)
     after = UrlInteger(load_default=None)
     before = UrlInteger(load_default=None)
     last = UrlInteger(1, 1, load_default=None)
     whole = UrlInteger(1, 1, load_default=None)
-    page = UrlInteger(1, load_default=None)  # its number, as links count
+    page = UrlInteger(1, load_default=None)  # its number in the links of the list
 
 
 class PageQuery(StrictSchema):

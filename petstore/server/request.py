@@ -96,8 +96,10 @@ class RequestReader:
     def _feed(self, data: bytes) -> None:
         """Parse bytes, and ignore a request to switch protocols (RFC 9110 section 7.8).
 
-        The parser stops after the head of such a request, so that the other protocol
-        can read what follows. A new parser therefore reads the body.
+        The parser stops after the head of such a request, and leaves the rest to the
+        other protocol. The body still has to be read: a new parser reads it, after a
+        short head that only tells it how long the body is. `on_headers_complete` does
+        not run for that head, since `_has_head` is set.
         """
         try:
             self._parser.feed_data(data)

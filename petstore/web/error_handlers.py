@@ -57,7 +57,7 @@ def _answer_database_error(error: peewee.PeeweeException) -> Response:
         return answer_error(ErrorResponse("invalid_api_key"))
     if not db.is_outage(error):
         return _answer_bug(error)
-    # Where requests keep locks and connections from each other, nothing is broken.
+    # If requests only wait for each other's locks and connections, nothing is broken.
     event = "database_busy" if type(error) in (Busy, Locked) else "database_error"
     emit(event, reason=str(error))
     db.recover(error)

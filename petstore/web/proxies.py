@@ -27,8 +27,8 @@ UNKNOWN = "unknown"  # a client whose proxy has sent no address
 def init_app(app: Flask, settings: Settings) -> None:
     """Take address and scheme from the trusted proxies, and the host from none.
 
-    Werkzeug's ProxyFix takes an address that it cannot read, like a quotation mark, for
-    a missing one, and the proxy for the client.
+    Werkzeug's ProxyFix is not used: if it cannot read the client's address, it takes
+    that of the proxy.
     """
     application, proxies = app.wsgi_app, settings.trusted_proxies
 

@@ -45,20 +45,21 @@ class Turns:
     """The turns of all callers of a worker, which may serve in greenlets or threads."""
 
     def __init__(self) -> None:
-        # Set by whoever knows: further headers of a refusal, and who counts it.
+        # The API sets the first, for the headers of its refusals; the metrics set the
+        # second, to count them.
         self.headers: Callable[[Environ], list[Header]] = lambda _environ: []
         self.on_refusal: Callable[[], None] = lambda: None
-        # A real lock: it is held for a moment only, and nobody waits meanwhile.
+        # This is a lock of the system: it is held for a moment, and never over a wait.
         self._lock = original("_thread", "allocate_lock")()
         self._running: dict[Name, int] = {}
         self._all_running = 0
         self._waiting: dict[Name, deque[threading.Event]] = {}
 
     def acquire(self, name: Name, until: float) -> bool:
-        """Wait for a turn until a moment; return False if there is none.
+        """Wait for a turn until a moment; return False if none has come.
 
-        Few of a name run at once, and the others come in their order. While many run in
-        all, whoever has only a few is still let in.
+        Only a few requests of a name run at once; the others wait in their order. While
+        many run in all, a name with few of them still gets turns.
         """
         with self._lock:
             waiting = self._waiting.get(name, ())
@@ -81,15 +82,16 @@ class Turns:
         return has_come
 
     def release(self, name: Name) -> None:
-        """End a turn, and let in those who fit now: who has the fewest turns first."""
+        """End a turn, and give it to a name that waits and has the fewest turns."""
         with self._lock:
             self._end(name)
 
     @contextmanager
     def exclusively(self, project_id: int) -> Iterator[None]:
-        """Compute a part of a response that has begun, once at a time for a project.
+        """Run the block while no other one of the project runs.
 
-        Nothing refuses it any more: if it waits in vain, it is computed all the same.
+        It is for parts of a response that has begun, which cannot be refused any more:
+        after a long wait, the block runs all the same.
         """
         name = ("project", project_id)
         until = clock.monotonic() + timeouts.LIMITS.send_seconds
@@ -101,7 +103,7 @@ class Turns:
                 self.release(name)
 
     def refuse(self, error: ErrorResponse, environ: Environ) -> Response:
-        """Answer before Flask: a refusal as dear as an answer protects nobody."""
+        """Return a 503 without Flask: a refusal must cost much less than an answer."""
         self.on_refusal()
         members = {"code": error.code, "message": str(error), "status": 503}
         headers = [(REQUEST_ID, request_id_of(environ)), NOSNIFF, NO_STORE]
@@ -138,7 +140,7 @@ class Turns:
     def _fitting(self, name: Name) -> list[Name]:
         """Return whose next turn fits after one of a name has ended.
 
-        In a crowd it can only be the same name, so that few names are looked at.
+        In a crowd only the same name is looked at: no other one has more room now.
         """
         names = {name} & self._waiting.keys() if self._is_crowded() else self._waiting
         return list(filter(self._has_room, names))
@@ -194,8 +196,8 @@ def init_app(app: Flask) -> None:
             place.acquire_instead(network_of(environ.get("REMOTE_ADDR", "")))
         except ErrorResponse as error:
             return turns.refuse(error, environ)(environ, start_response)
-        # What came with this request has its turn first: where no request waits, as on
-        # SQLite, a crowd would otherwise be served before the loop looks at others.
+        # Other requests that have arrived get their turns first. On SQLite no request
+        # waits, so that a crowd would be served before the loop looks at the others.
         time.sleep(0)
         try:
             return application(environ, start_response)
@@ -213,9 +215,9 @@ def turns_of(app: Flask) -> Turns:
 
 @contextmanager
 def waiting_for_client() -> Iterator[None]:
-    """Let the client take its time, while the request holds nothing that others need.
+    """Run the block without turns and connections, since the client may be slow.
 
-    It has no turn afterwards, and may wait for the stores as long as a new one.
+    Afterwards it has no turn, and may wait for the stores as long as a new request.
     """
     _place().release()
     close_connections()
@@ -223,7 +225,7 @@ def waiting_for_client() -> Iterator[None]:
         yield
     finally:
         deadline.set(clock.monotonic() + timeouts.LIMITS.stores_seconds)
-        # Nobody wants to send again what has taken long: it waits in peace.
+        # What took long to send is not refused for a short wait.
         _place().until = clock.monotonic() + timeouts.LIMITS.send_seconds
 
 
@@ -233,9 +235,9 @@ def acquire_turn_of(key_id: int) -> None:
 
 
 def acquire_exclusively(project_id: int) -> None:
-    """Wait until nothing else that takes long is computed for a project.
+    """Wait for the one turn that a project has for what takes long; raises a 503.
 
-    It is over when the application has made the response; raises a 503.
+    The request keeps it until the application has made the response.
     """
     _place().acquire(("project", project_id))
 
@@ -246,5 +248,5 @@ def _place() -> Place:
 
 
 def network_of(address: str) -> str:
-    """Return the name of the caller at an address; one of IPv4 is not worth parsing."""
+    """Return the name of the caller at an address: of IPv6 its /64."""
     return address_subjects("", address)[0] if ":" in address else address
