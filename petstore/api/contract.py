@@ -253,8 +253,7 @@ def _load(schema: StrictSchema, members: "Members") -> dict[str, Any]:
 class Members(dict[str, Any]):
     """The members of a JSON object, or the parameters of a query.
 
-    `repeated` holds the names that are repeated, those of objects within the object as
-    well: `owner.name` for instance.
+    `repeated` holds the names that stand there more than once.
     """
 
     def __init__(self, pairs: list[tuple[str, Any]]) -> None:
@@ -263,15 +262,6 @@ class Members(dict[str, Any]):
         if len(self) < len(pairs):
             counts = Counter(name for name, _ in pairs)
             self.repeated = [name for name in counts if counts[name] > 1]
-        for name, value in pairs:
-            self.repeated += [f"{name}.{inner}" for inner in _repeated_in(value)]
-
-
-def _repeated_in(value: Any) -> list[str]:
-    if isinstance(value, list):
-        inner = enumerate(map(_repeated_in, value))
-        return [f"{place}.{name}" for place, names in inner for name in names]
-    return value.repeated if isinstance(value, Members) else []
 
 
 def read_object() -> Members:
@@ -304,23 +294,19 @@ def _parse_content_type(header: str) -> tuple[str, str]:
 
 def _parse(body: bytes) -> Any:
     try:
-        # orjson is strict on encoding, surrogates, NaN and nesting. Repeated members
+        # orjson is strict on surrogates, NaN and nesting. Repeated members
         # and digits beyond a double only show in the second parse.
+        text = body.decode()
         orjson.loads(body)
-        return _decoder.raw_decode(body.decode().lstrip())[0]
+        return _decoder.raw_decode(text.lstrip())[0]
+    except UnicodeDecodeError:
+        raise InvalidRequest(NOT_UTF8) from None
     except orjson.JSONDecodeError as error:
-        raise InvalidRequest(_fault(body, error)) from None
+        place = f"line {error.lineno}, column {error.colno}"
+        fault = f"body: is not JSON at {place}: {error.msg}"
+        raise InvalidRequest(fault) from None
     except (ValueError, ArithmeticError, RecursionError):
         raise InvalidRequest(NOT_JSON) from None
-
-
-def _fault(body: bytes, error: orjson.JSONDecodeError) -> str:
-    try:
-        body.decode()
-    except UnicodeDecodeError:
-        return NOT_UTF8
-    place = f"line {error.lineno}, column {error.colno}"
-    return f"body: is not JSON at {place}: {error.msg}"
 
 
 _decoder = json.JSONDecoder(object_pairs_hook=Members, parse_float=Decimal)

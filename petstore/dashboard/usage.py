@@ -11,7 +11,6 @@ from petstore.web.application import current_request
 from petstore.web.limits import limiter_of
 
 INDEX = "usage.usage"
-SCALE_ENDS = (10, 16, 20, 30, 40, 50, 60, 80)  # or these times a power of ten
 
 bp = PageBlueprint("usage", __name__, "/usage", required_role=WRITE)
 
@@ -28,19 +27,11 @@ def usage() -> str:
         "usage.html",
         windows={each.name: each for each in (*quota.windows, *forms.windows)},
         days=days,
-        top=scale_end(max(day.served + day.refused for day in days)),
+        top=max(2, *(day.served + day.refused for day in days)),
         plans=PLANS,
         offers=_offers(),
         is_degraded=limiter.is_down,
     )
-
-
-def scale_end(highest: int) -> int:
-    """Return the number at the top of the chart's scale."""
-    power = 1
-    while SCALE_ENDS[-1] * power < highest:
-        power *= 10
-    return next(end * power for end in SCALE_ENDS if end * power >= highest)
 
 
 def _offers() -> dict[str, Quota]:

@@ -84,7 +84,6 @@ def test_hooks_change_and_check_what_is_loaded(app: Flask, client: FlaskClient):
     loaded = client.post(THINGS, json={"end": "2026-05-09"}).json["loaded"]
     last = {"last": "2026-05-09"}
     assert loaded == {"days": 128, "first": "2026-01-01", **last, "tags": []}
-    twice = '{"last": "2026-05-09", "last": "", "owner": {"name": "x", "name": ""}}'
     for body, faults in (
         ('{"last": "2026-06-01"}', "last: must be in May"),
         (
@@ -97,7 +96,7 @@ def test_hooks_change_and_check_what_is_loaded(app: Flask, client: FlaskClient):
             + "tags.1: Shorter than minimum length 1.; "
             + "owner.name: is required; owner.age: is unknown; b: is unknown",
         ),
-        (twice, "last: must not be repeated; owner.name: must not be repeated"),
+        ('{"last": "2026-05-09", "last": ""}', "last: must not be repeated"),
     ):
         answer = client.post(THINGS, data=body, content_type="application/json")
         assert answer.json["message"] == faults
