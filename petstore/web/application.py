@@ -31,6 +31,7 @@ from petstore.models.callers import Caller
 from petstore.models.credentials import contains_key
 from petstore.models.projects import Project
 from petstore.quotas.decisions import Decision
+from petstore.quotas.limiter import Limiter
 from petstore.schemas.fields import INT64_MAX, INTEGER_PATTERN
 from petstore.settings import Settings
 from petstore.storage import NEVER, close_connections, deadline
@@ -93,11 +94,7 @@ class FormParser(FormDataParser):
     """Parses a form of at most MAX_PARAMETERS fields or parts; files stay in memory."""
 
     def parse(
-        self,
-        stream: IO[bytes],
-        mimetype: str,
-        content_length: int | None,
-        options: dict[str, str] | None = None,
+        self, stream: IO[bytes], mimetype: str, *rest: Any, **options: Any
     ) -> tuple[IO[bytes], MultiDict[str, str], MultiDict[str, Any]]:
         if mimetype == FORM:
             body = stream.read()
@@ -112,7 +109,7 @@ class FormParser(FormDataParser):
             return stream, self.cls(), self.cls()
         # Files above 500 KB would be written to a disk, which may be full.
         self.stream_factory = lambda *_, **__: BytesIO()
-        return super().parse(stream, mimetype, content_length, options)
+        return super().parse(stream, mimetype, *rest, **options)
 
 
 class ApplicationRequest(Request):
@@ -288,13 +285,20 @@ class IdConverter(BaseConverter):
 
 
 def init_app(app: Flask, settings: Settings) -> None:
-    """Bound forms with files, and let routes be exact and contain ids."""
+    """Bound forms with files, let routes be exact and contain ids, make the limiter."""
+    app.extensions["limiter"] = Limiter(settings)
     app.config["MAX_FORM_PARTS"] = MAX_PARAMETERS
     # For all fields without files, and for the headers of a part, which parse slowly.
     app.config["MAX_FORM_MEMORY_SIZE"] = 2 * MAX_BODY_BYTES
     app.url_map.converters["id"] = IdConverter
     app.url_map.merge_slashes = False
     app.before_request(partial(_begin, settings.base_domain))
+
+
+def limiter_of(app: Flask) -> Limiter:
+    """Return what counts for the API and for pages; it connects when first used."""
+    limiter: Limiter = app.extensions["limiter"]
+    return limiter
 
 
 def _begin(base_domain: str | None) -> None:

@@ -5,7 +5,7 @@ from flask import Flask
 
 from petstore.models.projects import Project
 from petstore.quotas.limiter import NEW_KEYS, TooManyNewKeys
-from petstore.web.limits import limiter_of
+from petstore.web.application import limiter_of
 from tests.harness.clocks import Clock
 from tests.harness.limits import fill_up_hour
 from tests.quotas.requests import on_one_store
