@@ -1,11 +1,6 @@
 """Failed requests of a project are noted, and written a moment later."""
 
-import sys
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
-from threading import Barrier
-from types import SimpleNamespace
+from collections.abc import Callable
 from typing import Any
 
 import peewee
@@ -30,7 +25,6 @@ from tests.harness.clocks import START_MS, Clock
 from tests.harness.databases import of_one_engine
 
 NEVER = 3600.0
-MANY, THREADS = 100_000, 4
 EVERYTHING = Part(limit=FAILURES_KEPT + 1)
 
 
@@ -172,29 +166,3 @@ def test_what_the_database_refuses_for_good_and_deleted_projects_stop_nothing(
         notes.add(failure(each))
     notes.flush()
     assert FailedRequest.select().count() == 1
-
-
-@pytest.fixture
-def hasty_threads() -> Iterator[None]:
-    """Threads that take turns as often as they can."""
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    yield
-    sys.setswitchinterval(interval)
-
-
-@of_one_engine
-@pytest.mark.usefixtures("app", "hasty_threads")
-def test_threads_write_each_note_once(
-    set_limits: Callable, monkeypatch: pytest.MonkeyPatch
-):
-    set_limits(notes=MANY)
-    monkeypatch.setattr(requests, "db", SimpleNamespace(atomic=nullcontext))
-    written: list[int] = []
-    notes = BackgroundWriter(written.extend, lambda: NEVER)
-    for number in range(MANY):
-        notes.add(number)
-    begin = Barrier(THREADS)
-    with ThreadPoolExecutor(THREADS) as pool:
-        list(pool.map(lambda _: (begin.wait(), notes.flush()), range(THREADS)))
-    assert sorted(written) == list(range(MANY))
