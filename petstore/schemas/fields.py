@@ -71,8 +71,8 @@ class Integer(Stored, fields.Integer):
         return number
 
     def _integer(self, value: Any) -> int | None:
-        # Comparing is exact, while arithmetic would round 1e-999999999 to 0. The bounds
-        # come first, so that 1e999999999 is not written out.
+        # Comparisons are exact, while arithmetic would round 1e-999999999 to 0. The
+        # bounds are compared first, since int(1e999999999) would take all memory.
         if (
             isinstance(value, Decimal)
             and -INT64_MAX <= value <= INT64_MAX
@@ -96,7 +96,7 @@ class Name(Stored, fields.String):
         described = {
             "minLength": 1,
             "maxLength": MAX_NAME_LENGTH,
-            # It is code in all languages, and all of them understand no more.
+            # Generated clients compile it in ten languages, which all understand this.
             "pattern": r"\S",
         }
         super().__init__(described, "must be a string", **options)

@@ -125,7 +125,7 @@ class Connection:
         return self._reader.is_complete
 
     def _unreadable(self, error: ErrorResponse) -> dict[str, Any]:
-        """Return a request that has the application render, log and count the error."""
+        """Return a request for which the application answers and logs the error."""
         self._is_last = True
         return self._base_environ | {
             "REQUEST_METHOD": "GET",
@@ -151,8 +151,8 @@ class Connection:
     def _ends(self) -> bool:
         """Return whether the connection ends after the response that is sent now.
 
-        What comes before it is never read as a request, as RFC 9112 sections 9.3.2 and
-        9.6 allow. Blank lines are nothing (section 2.2).
+        It does if the client has sent more before the response: that is never read as a
+        request (RFC 9112 sections 9.3.2 and 9.6), but blank lines may come (2.2).
         """
         is_ending = not self._worker.alive or not self._worker.cfg.keepalive
         self._is_last = self._is_last or is_ending or self._has_sent_more()

@@ -53,7 +53,7 @@ class RequestReader:
     def read(self, data: bytes) -> None:
         """Read bytes of the current request; raises `ErrorResponse` for a refused one.
 
-        What follows its end, unless it is blank lines, makes it the last request.
+        If more than blank lines follow it, it is the last request of the connection.
         """
         self.kept_bytes += len(data)
         if not self._has_head:
@@ -121,7 +121,8 @@ class RequestReader:
     def on_header(self, name: bytes, value: bytes) -> None:
         """Add a header to the environ, unless it is a trailer of a chunked body.
 
-        One with `_` would look there like one with a hyphen, which a proxy has set.
+        A name with `_` is left out: in the environ it would look like the one with a
+        hyphen, which a proxy may have set.
         """
         self._header_count += 1
         if self._header_count > timeouts.LIMITS.headers:
@@ -211,9 +212,9 @@ class RequestReader:
     def _leave_body(self) -> None:
         """Stop reading: the application refuses the body by its length, or reads it.
 
-        It is the last request in any case, so what nobody has read is never a request.
+        The connection ends after it, so that an unread body never becomes a request.
         """
-        if self._is_chunked:  # its length is not known, and more than anybody reads
+        if self._is_chunked:  # longer than anybody reads; nobody knows how long
             self._body.clear()
             self._environ["CONTENT_LENGTH"] = "9" * MAX_LENGTH_DIGITS
         self.late_bytes = self._length

@@ -26,15 +26,15 @@ class Worker(GeventWorker):
         from it. The service itself runs no programs.
         """
         monkey.patch_all(os=False, signal=False, subprocess=False)
-        # What fails in a thread of gevent's fails again where it is waited for. It is
-        # handled there, and need not be printed before.
+        # An error in a thread of gevent is raised again where its result is awaited. It
+        # is handled there, and need not be printed before.
         gevent.get_hub().exception_stream = None
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        # Connections that wait for another request, and those whose client has to send
-        # the first one or the rest of one, or to read a response, in the order in which
-        # they began to wait.
+        # Idle connections wait for another request. Slow ones wait for a first request,
+        # for the rest of one, or until a response is read. Both are in the order in
+        # which they began to wait.
         self._idle: dict[Connection, None] = {}
         self._slow: dict[Connection, None] = {}
 
