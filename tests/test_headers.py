@@ -34,9 +34,7 @@ def test_each_answer_has_an_id_a_type_and_no_cache(client: FlaskClient, path: st
     [(1, FROM_PROXY, True), (0, FROM_PROXY, False), (1, {}, False)],
     indirect=["environ"],
 )
-def test_answers_over_tls_of_a_trusted_proxy_forbid_plain_http(
-    stranger: FlaskClient, sent: dict[str, str], is_forbidden: bool
-):
+def test_tls_gets_hsts(stranger: FlaskClient, sent: dict[str, str], is_forbidden: bool):
     for path in PATHS:
         told = stranger.get(path, headers=sent).headers
         found = told.getlist("Strict-Transport-Security")
@@ -53,8 +51,6 @@ def test_answers_over_tls_of_a_trusted_proxy_forbid_plain_http(
     ],
 )
 @pytest.mark.parametrize("path", ["/v1/pets", "/docs", "/dashboard", "/healthz"])
-def test_only_names_of_the_operator_forbid_plain_http(
-    stranger: FlaskClient, host: str, is_ours: bool, path: str
-):
+def test_only_ours_get_hsts(stranger: FlaskClient, host: str, is_ours: bool, path: str):
     headers = stranger.get(path, headers=FROM_PROXY | {"Host": host}).headers
     assert ("Strict-Transport-Security" in headers) is is_ours

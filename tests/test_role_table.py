@@ -141,16 +141,10 @@ class World:
         """Send a request, and follow no redirect."""
         form = "query_string" if method == "GET" else "data"
         form = "json" if path.startswith("/v1") and method != "GET" else form
-        answer = self.client.open(
-            path,
-            method=method,
-            base_url=HERE,
-            headers=self.headers,
-            **{form: members},
-        )
-        self.seen += f"{answer.headers} {answer.data.decode(errors='replace')}".replace(
-            self.key[:16] or " ", ""
-        )
+        options = {"base_url": HERE, "headers": self.headers, form: members}
+        answer = self.client.open(path, method=method, **options)
+        shown = f"{answer.headers} {answer.data.decode(errors='replace')}"
+        self.seen += shown.replace(self.key[:16] or " ", "")
         return answer
 
     def _cell(self, answer: TestResponse, path: str) -> str:
@@ -225,13 +219,12 @@ def test_what_each_caller_may_do_and_sees(app: Flask, capfd: pytest.CaptureFixtu
 
 def routes(app: Flask) -> list[tuple[Rule, str]]:
     """Return each route with each of its methods, but files and signing out."""
-    rules = [
-        rule
-        for rule in sorted(app.url_map.iter_rules(), key=lambda rule: rule.rule)
-        if "filename" not in rule.arguments and rule.endpoint != "sign_in.sign_out"
-    ]
-    ignored = {"HEAD", "OPTIONS"}
-    return [(rule, each) for rule in rules for each in sorted(rule.methods - ignored)]
+    found = []
+    for rule in sorted(app.url_map.iter_rules(), key=lambda rule: rule.rule):
+        if "filename" not in rule.arguments and rule.endpoint != "sign_in.sign_out":
+            methods = sorted(rule.methods - {"HEAD", "OPTIONS"})
+            found += [(rule, method) for method in methods]
+    return found
 
 
 def shown_to_operator(app: Flask, log: str, world: World) -> Iterator[tuple[str, str]]:

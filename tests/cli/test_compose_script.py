@@ -19,14 +19,7 @@ from tests.harness.shell import printed_by
 
 START, UPGRADE = commands_below("README.md", "Serve a domain")
 PLACE, ORIGIN = "/opt/petstore", "REPOSITORY"
-DOCKER = """#!/bin/sh
-printf '%s\\n' "$*" >> "$TOLD"
-case $* in
-*pg_dump*) echo dump; exit $DUMP_FAILS ;;
-*"projects create"*) echo city-shelter ;;
-*"keys create --project city-shelter") echo pet_key ;;
-esac
-"""
+DOCKER = Path(__file__).with_name("docker.sh")
 
 
 @pytest.fixture
@@ -40,7 +33,7 @@ def shell(tmp_path: Path, place: Path) -> Callable[..., str]:
     """A function that runs printed commands, and returns what they print."""
     origin, programs = tmp_path / "origin", tmp_path / "programs"
     programs.mkdir()
-    (programs / "docker").write_text(DOCKER)
+    shutil.copy(DOCKER, programs / "docker")
     (programs / "docker").chmod(0o755)
     (origin / "deploy").mkdir(parents=True)
     for name in ("compose.sh", "compose.yaml"):

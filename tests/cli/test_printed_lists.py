@@ -17,9 +17,7 @@ from tests.harness.clocks import Clock
 OF_SHELTER = ("--project", "shelter", "--json")
 
 
-def test_activity_says_who_did_what(
-    flask: Callable, app: Flask, project: Project, rival: Project
-):
+def test_deeds_are_told(flask: Callable, app: Flask, project: Project, rival: Project):
     options = ("--project", "shelter", "--label", "Front desk")
     key = printed(flask("keys", "create", *options))
     Browser(app, key)  # which signs in

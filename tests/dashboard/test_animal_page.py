@@ -137,9 +137,7 @@ def test_an_animal_names_the_keys_that_added_and_changed_it(
 
 
 @of_both_engines
-def test_orders_outlive_animals(
-    browser: Browser, client: FlaskClient, project: Project
-):
+def test_orders_outlive_animal(browser: Browser, client: FlaskClient, project: Project):
     order = Order.place(project.id, 1, "Ms Lovelace")
     for deed in ("order", "withdraw"):
         said = browser.follow(f"{ANIMAL}/{deed}")

@@ -117,9 +117,7 @@ def test_what_was_typed_is_there_again(browser: Browser, key: str, project: Proj
         assert 'value="Dogs"' not in browser.get(ANIMALS).text  # it is shown once
 
 
-def test_draft_is_for_one_project_and_for_no_stranger(
-    browser: Browser, key: str, rival: Project
-):
+def test_draft_is_private(browser: Browser, key: str, rival: Project):
     for each in (Key.issue(rival), key):
         browser.submit("/dashboard/sign-out")
         browser.submit(ANIMALS, **REX)

@@ -167,9 +167,7 @@ def test_bug_gets_a_500(browser: Browser, app: Flask, monkeypatch: pytest.Monkey
     assert "Traceback" not in answer.text
 
 
-def test_outage_gets_a_503(
-    browser: Browser, app: Flask, monkeypatch: pytest.MonkeyPatch
-):
+def test_outage_is_a_503(browser: Browser, app: Flask, monkeypatch: pytest.MonkeyPatch):
     def fail(*_: object) -> None:
         raise Busy("the disk has melted")
 

@@ -102,7 +102,7 @@ def add(project: Project, animals: int) -> None:
         add_pet(project, "Rex")
 
 
-def test_pages_say_that_a_project_is_full(browser: Browser, project: Project):
+def test_full_project_is_told_and_forms_add_nothing(browser: Browser, project: Project):
     project.change_plan(HOLDS_FIVE)
     add(project, 2)
     shown = browser.read(USAGE)
@@ -112,11 +112,6 @@ def test_pages_say_that_a_project_is_full(browser: Browser, project: Project):
         add(project, 1)
         for page in ("", "/usage", "/animals", "/categories", "/orders"):
             assert told in browser.read(f"/dashboard{page}")
-
-
-def test_forms_of_a_full_project_add_nothing(browser: Browser, project: Project):
-    project.change_plan(HOLDS_FIVE)
-    add(project, 4)
     message = "The project is full: it may hold 5 animals, orders and categories"
     shown = browser.submit("/dashboard/animals", name="Tom", categoryId="7")
     assert message in words(shown)

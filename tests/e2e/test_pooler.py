@@ -16,19 +16,7 @@ from tests.harness.servers import free_port, running
 from tests.harness.stage import new_database
 
 TRIALS = 3
-CONFIG = """
-[databases]
-petstore = host={socket} dbname=pooled user=postgres
-[pgbouncer]
-listen_addr = 127.0.0.1
-listen_port = {port}
-unix_socket_dir =
-auth_type = any
-pool_mode = transaction
-default_pool_size = {connections}
-max_client_conn = 500
-server_reset_query =
-"""
+CONFIG = Path(__file__).with_name("pgbouncer.ini").read_text()
 # Fewer than there are concurrent requests, so that connections are shared.
 CONNECTIONS = 4
 

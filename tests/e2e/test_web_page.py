@@ -22,12 +22,7 @@ from tests.harness.stage import opened
 PER_MINUTE = 2
 NAMES = ["Rex", "<b>Luna</b>"]
 # As the libraries of tracing do it.
-WRAP_FETCH = """
-  const send = fetch;
-  window.fetch = (url, { headers }) => send(url, { headers: { ...headers,
-    traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
-    "X-Requested-With": "XMLHttpRequest" } });
-"""
+WRAP_FETCH = Path(__file__).with_name("wrap_fetch.js")
 
 
 @pytest.fixture
@@ -62,7 +57,7 @@ def test_web_page_lists_the_animals_to_visitors_of_its_origin(page: Page, port: 
 
 
 def test_web_page_that_sends_headers_of_its_own_is_served(page: Page, port: int):
-    page.add_init_script(WRAP_FETCH)
+    page.add_init_script(path=WRAP_FETCH)
     page.goto(f"http://localhost:{port}")
     expect(page.get_by_role("listitem")).to_have_text(NAMES)
 

@@ -65,9 +65,7 @@ def connect_seconds(database: Postgresql) -> float:
     return time.monotonic() - started
 
 
-def test_hosts_share_the_time_and_the_one_that_answered_last_is_first(
-    opened: Opened, server: Postgres, silent: Callable[..., int]
-):
+def test_hosts_share_time(opened: Opened, server: Postgres, silent: Callable[..., int]):
     database = opened(at(server, silent(), silent(), server.port))
     assert connect_seconds(database) < CONNECT_SECONDS
     assert connect_seconds(database) < CONNECT_SECONDS / 3

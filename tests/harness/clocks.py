@@ -1,6 +1,7 @@
 """A frozen clock that tests move, shared by the service and its stores."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import psycopg
 import redis
@@ -15,26 +16,14 @@ START_MS = clock.instant_ms(2027, 3, 17) + 12 * 60 * clock.MS_PER_MINUTE + 10_00
 
 
 # PostgreSQL plans with the value of a stable function, as it does with that of now().
-POSTGRESQL_CLOCK = """
-CREATE TABLE test_clock (now_ms bigint);
-CREATE OR REPLACE FUNCTION test_now_ms() RETURNS bigint STABLE LANGUAGE sql
-    AS 'SELECT coalesce((SELECT now_ms FROM test_clock),
-                       (extract(epoch FROM now()) * 1000)::bigint)';
-"""
+POSTGRESQL_CLOCK = Path(__file__).with_name("clock.sql").read_text()
 # For databases that another process writes as well, by the real time.
 REAL_POSTGRESQL_CLOCK = """
 CREATE OR REPLACE FUNCTION test_now_ms() RETURNS bigint STABLE LANGUAGE sql
     AS 'SELECT (extract(epoch FROM now()) * 1000)::bigint';
 """
 # In front of a script, this makes TIME return what a `Clock` has stored.
-LUA_CLOCK = """
-local real = redis
-local redis = {call = function(command, ...)
-  local now = command == 'TIME' and real.call('GET', 'test_clock')
-  if not now then return real.call(command, ...) end
-  return {math.floor(now / 1000), now % 1000 * 1000}
-end}
-"""
+LUA_CLOCK = Path(__file__).with_name("clock.lua").read_text()
 
 
 def make_stores_movable() -> None:

@@ -4,6 +4,7 @@ import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from pathlib import Path
 
 import peewee
 import psycopg
@@ -34,28 +35,7 @@ def forget_power_cuts() -> None:
     Sqlite.__init__ = init_unsynchronized
 
 
-# DELETE is faster than TRUNCATE on small tables, and most hold only a few rows.
-EMPTY = """
-CREATE FUNCTION empty_tables() RETURNS void LANGUAGE plpgsql AS $$
-DECLARE part record;
-BEGIN
-    SET LOCAL session_replication_role = replica;
-    FOR part IN SELECT tablename AS name FROM pg_tables
-        WHERE schemaname = 'public' AND tablename NOT LIKE '%migration'
-    LOOP
-        IF pg_relation_size(part.name::regclass) < 65536 THEN
-            EXECUTE format('DELETE FROM %I', part.name);
-        ELSE
-            EXECUTE format('TRUNCATE %I CASCADE', part.name);
-        END IF;
-    END LOOP;
-    FOR part IN SELECT sequencename AS name FROM pg_sequences
-        WHERE schemaname = 'public' AND sequencename NOT LIKE '%migration%'
-    LOOP
-        PERFORM setval(part.name::regclass, 1, false);
-    END LOOP;
-END $$
-"""
+EMPTY = Path(__file__).with_name("empty_tables.sql").read_text()
 
 
 def empty(connection: psycopg.Connection) -> None:

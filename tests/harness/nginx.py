@@ -12,18 +12,7 @@ from tests.harness.front import BASE, Front
 from tests.harness.servers import ROOT, free_port, running
 
 # In place of Debian's nginx.conf, which includes the files of sites.
-AROUND = """
-daemon off;
-pid {directory}/nginx.pid;
-error_log {directory}/error.log;
-events {{ worker_connections 32768; }}
-http {{
-    access_log off;
-    client_body_temp_path {directory}/bodies;
-    proxy_temp_path {directory}/answers;
-    include {directory}/petstore.conf;
-}}
-"""
+AROUND = Path(__file__).with_name("nginx.conf").read_text()
 
 
 @dataclass

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -22,31 +23,16 @@ SCRIPT = ROOT / "deploy" / "certificates.sh"
 # Stand-ins in a directory of the test. certbot records its calls, and makes or deletes
 # certificates, or fails while there is a file `fails`; flask and curl answer with what
 # the commands and the service have answered before.
-CERTBOT = """
-echo "$*" >> told
-test -e fails && exit 1
-words=$*
-name=${words##*--cert-name }
-name=${name%% *}
-case $1 in
-delete) rm -r "live/$name" ;;
-*) mkdir "live/$name" && touch "live/$name/fullchain.pem" ;;
-esac
-"""
-FLASK = "exec cat listed\n"
-CURL = """
-for url; do :; done
-grep "^${url##*domain=} " answers | cut -d' ' -f2
-"""
+STAND_INS = Path(__file__).with_name("stand_ins")
 
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
     """A directory with certificates and the stand-ins."""
     (tmp_path / "live").mkdir()
-    for name, text in (("certbot", CERTBOT), ("curl", CURL), ("flask", FLASK)):
-        (tmp_path / name).write_text(f"#!/bin/bash\ncd {tmp_path}\n{text}")
-        (tmp_path / name).chmod(0o755)
+    for program in STAND_INS.iterdir():
+        shutil.copy(program, tmp_path)
+        (tmp_path / program.name).chmod(0o755)
     return tmp_path
 
 

@@ -30,20 +30,11 @@ def test_request_is_logged_in_one_line(client: FlaskClient, key: str, lines: Lin
     answer = client.post("/v1/pets", json=REX)
     [line] = lines()
     assert line.pop("duration_ms") > 0
-    assert line == {
-        "time": "2027-03-17T12:00:10.000Z",
-        "event": "request",
-        "id": answer.headers["X-Request-ID"],
-        "method": "POST",
-        "path": "/v1/pets",
-        "route": "/v1/pets",
-        "status": 201,
-        "code": None,
-        "project": "shelter",
-        "key": key[:16],
-        "address": "127.0.0.1",
-        "bytes": len(answer.data),
-    }
+    told = {"event": "request", "time": "2027-03-17T12:00:10.000Z", "method": "POST"}
+    told |= {"path": "/v1/pets", "route": "/v1/pets", "status": 201, "code": None}
+    told |= {"project": "shelter", "key": key[:16], "address": "127.0.0.1"}
+    told |= {"id": answer.headers["X-Request-ID"], "bytes": len(answer.data)}
+    assert line == told
 
 
 def test_request_is_logged_with_its_route_and_path(stranger: FlaskClient, lines: Lines):
@@ -88,14 +79,10 @@ def test_sane_request_id_is_kept(stranger: FlaskClient, key: str, lines: Lines):
 def test_nobody_forges_a_line(stranger: FlaskClient, capfd: pytest.CaptureFixture[str]):
     forged = 'x"}\n{"event": "request", "status": 200}\r\n\u2028'
     forged += "\x00\x1b\x7f\x85\x9b31m\u2029\u202e\U000e0001"
-    environ = {
-        "REQUEST_METHOD": forged.encode().decode("latin-1"),
-        "QUERY_STRING": forged.encode().decode("latin-1"),
-        "HTTP_X_REQUEST_ID": forged,
-        "HTTP_AUTHORIZATION": f"Bearer {forged}",
-        "HTTP_USER_AGENT": forged,
-        "REMOTE_ADDR": forged,
-    }
+    names = ("HTTP_X_REQUEST_ID", "HTTP_USER_AGENT", "REMOTE_ADDR")
+    environ = dict.fromkeys(names, forged) | {"HTTP_AUTHORIZATION": f"Bearer {forged}"}
+    sent = forged.encode().decode("latin-1")
+    environ |= {"REQUEST_METHOD": sent, "QUERY_STRING": sent}
     stranger.get("/v1/pets", environ_overrides=environ)
     out = capfd.readouterr().out
     line = json.loads(out)
@@ -148,14 +135,9 @@ def test_fault_in_the_background_is_logged_like_one_of_a_request(lines: Lines):
 
 
 def test_events_to_act_on_have_a_level(stranger: FlaskClient, lines: Lines):
-    levels = {
-        "counters_lost": "WARNING",
-        "domain_taken_over": "WARNING",
-        "database_busy": "WARNING",
-        "other_server": "WARNING",
-        "database_error": "ERROR",
-        "key_created": "INFO",
-    }
+    warnings = ("counters_lost", "domain_taken_over", "database_busy", "other_server")
+    levels = dict.fromkeys(warnings, "WARNING")
+    levels |= {"database_error": "ERROR", "key_created": "INFO"}
     for event in levels:
         events.emit(event, reason="\ud800")
     assert {line["event"]: line["level"] for line in lines()} == levels
@@ -188,13 +170,13 @@ def test_commands_log_what_happens_to_keys_and_plans_on_stderr_without_secrets(
     lines = [json.loads(line) for line in err.splitlines()]
     when = {"time": "2027-03-17T12:00:10.000Z", "level": "INFO"}
     of_key = {"project": "shelter", "key": key[:16]}
-    assert lines[:-1] == [
-        {"event": "key_rotated"} | when | of_key,
-        {"event": "key_created"} | when | of_key | {"key": successor[:16]},
-        {"event": "key_unbanned"} | when | of_key,
-        {"event": "key_revoked"} | when | of_key,
+    told = [(line["event"], line.get("key", line.get("plan"))) for line in lines]
+    assert told == [
+        *(("key_rotated", key[:16]), ("key_created", successor[:16])),
+        *(("key_unbanned", key[:16]), ("key_revoked", key[:16])),
+        ("plan_changed", "pro"),
     ]
-    assert (lines[-1]["event"], lines[-1]["plan"]) == ("plan_changed", "pro")
+    assert lines[0] == when | of_key | {"event": "key_rotated"}
     digests = [row.digest.hex() for row in Key.select()]
     for secret in (key[16:], successor[16:], *digests):
         assert secret not in out + err

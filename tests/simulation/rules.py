@@ -113,15 +113,6 @@ def _contradictions(histories: Iterable[History]) -> Iterator[str]:
             yield f"{found.source} fits into no order: {found.call}"
 
 
-@rule("It is ordered by ascending `id`")
-def a_page_is_in_order(stage: "Stage") -> Iterator[str]:
-    for entry in entries(stage, "listPets", "listOrders", "listCategories"):
-        if entry.status == HTTPStatus.OK:
-            ids = [each["id"] for each in entry.json]
-            if ids != sorted(set(ids)):
-                yield f"{entry}: {ids}"
-
-
 @rule("A reader that follows `after` while others write never misses an animal")
 def a_reader_misses_no_animal(stage: "Stage") -> Iterator[str]:
     for reader in (each for each in stage.plan.clients if each.kind == "reader"):
