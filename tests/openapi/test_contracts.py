@@ -2,41 +2,19 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from unicodedata import category
 
 import pytest
+import yaml
 from flask.testing import FlaskClient
 from jsonschema import Draft202012Validator
 
 from tests.harness.answers import RATE_LIMIT_HEADERS
 
 EVERY_HEADER = RATE_LIMIT_HEADERS | {"X-Request-ID", "Access-Control-Allow-Origin"}
-CONFLICTS = {
-    "createPet": {"project_full"},
-    "createOrder": {"pet_not_available", "project_full"},
-    "updatePet": {"pet_not_available", "project_full"},
-    "deletePet": {"pet_not_available"},
-    "updateOrder": {"order_closed"},
-    "deleteOrder": {"order_open"},
-    "putCategory": {"project_full"},
-    "deleteCategory": {"category_in_use"},
-}
-REQUIRED = {
-    "Error": {"code", "message", "status"},
-    "Pet": {"id", "name", "categoryId", "status"},
-    "NewPet": {"name", "categoryId"},
-    "Order": {"id", "petId", "status", "reference", "createdAt", "updatedAt"},
-    "NewOrder": {"petId"},
-    "Category": {"id", "name"},
-    "CategoryChange": {"name"},
-}
-# Each operation, after those that make what its example names.
-AS_SENT = [
-    *("createPet", "listPets", "getPet", "updatePet", "createOrder", "listOrders"),
-    *("getOrder", "updateOrder", "deleteOrder", "listCategories", "putCategory"),
-    *("getCategory", "deletePet", "deleteCategory"),
-]
+CONTRACT = yaml.safe_load(Path(__file__).with_name("contract.yaml").read_text())
 # Anchors, and `\S` or a class of ASCII, once or more: what all languages have.
 PORTABLE = re.compile(r"\^?(\\S|\[[ -Z^-~]+\])\+?\$?")
 
@@ -66,14 +44,14 @@ def responses(description: dict, operations: dict) -> dict[str, dict[str, dict]]
 
 def test_each_schema_requires_what_is_always_there(description: dict):
     schemas = description["components"]["schemas"]
-    required = {each: schemas[each].get("required", []) for each in REQUIRED}
-    assert {name: set(members) for name, members in required.items()} == REQUIRED
+    for name, members in CONTRACT["required"].items():
+        assert set(schemas[name]["required"]) == set(members)
 
 
 def test_each_operation_documents_its_conflicts(responses: dict):
-    for name, codes in CONFLICTS.items():
+    for name, codes in CONTRACT["conflicts"].items():
         content = responses[name]["409"]["content"]["application/json"]
-        assert content["examples"].keys() - {"idempotency_key_in_use"} == codes
+        assert content["examples"].keys() - {"idempotency_key_in_use"} == set(codes)
 
 
 def test_each_response_documents_its_headers(responses: dict):
@@ -111,7 +89,7 @@ def test_every_body_has_an_example_and_each_is_valid(description: dict):
 
 
 def test_examples_work_one_after_another(client: FlaskClient, operations: dict):
-    for name in AS_SENT:
+    for name in CONTRACT["as_sent"]:
         operation = operations[name]
         sent: dict[str, dict] = {"path": {}, "query": {}}
         for each in operation["parameters"]:
@@ -126,7 +104,7 @@ def test_examples_work_one_after_another(client: FlaskClient, operations: dict):
         )
         assert answer.status_code < 300, (name, answer.text)
         assert answer.json != [], name
-    assert sorted(AS_SENT) == sorted(operations)
+    assert sorted(CONTRACT["as_sent"]) == sorted(operations)
 
 
 def test_patterns_and_texts_compile_everywhere(reader: FlaskClient, description: dict):

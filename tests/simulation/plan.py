@@ -3,7 +3,10 @@
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
+
+import yaml
 
 SECONDS = 20.0  # in which clients begin; they go on as long as it takes
 PICKS = 1_000_000
@@ -44,61 +47,13 @@ VALUES: dict[str, Sequence[Any]] = {  # of each parameter
     "is_at_fault": NOW_AND_THEN,
     "answers": (0, 1, 2),
 }
-# What clients do, how often, and the parameters of each.
-DEEDS = {
-    "add": (10, "category status name has_key tries again reuse"),
-    "order": (8, "pet reference has_key tries again"),
-    "change_order": (5, "order reference closing has_key tries again"),
-    "delete_order": (2, "order"),
-    "get_order": (3, "order method"),
-    "list_orders": (2, "limit after pet closing"),
-    "list_pets": (5, "limit after status category"),
-    "correct": (4, "pet name status category has_key tries again"),
-    "withdraw": (2, "pet"),
-    "get": (4, "pet method"),
-    "name_category": (2, "category name"),
-    "delete_category": (2, "category"),
-    "list_categories": (2, "limit after"),
-    "stranger": (3, "path"),
-    "options": (1, "path"),
-}
-FORMS = {  # of the dashboard
-    "add": (3, "category status"),
-    "correct": (2, "pet status name"),
-    "order": (2, "pet reference"),
-    "withdraw": (1, "pet"),
-    "complete": (1, "order"),
-    "cancel": (1, "order"),
-    "delete": (1, "order"),
-    "export": (1, "file"),
-    "import": (2, "lines corrects is_at_fault answers"),
-    "open_page": (1, "page"),
-}
+# What clients do over the API and in forms, and what goes wrong.
+ACTS = yaml.safe_load(Path(__file__).with_name("acts.yaml").read_text())
+DEEDS, FORMS, FAULTS = ACTS["deeds"], ACTS["forms"], ACTS["faults"]
 TRICKS = "half a head,drip,garbage,two at once,no reading,unfinished body,cut"
 CONTEST = ("order", "withdraw", "order", "correct")  # of clients for one animal
 # What a member of a project does with a session, in the first of eight seeds.
 STORIES = ("revoke", "be_banned")
-FAULTS = {
-    "redis down": 3,
-    "redis silent": 3,
-    "redis slow": 5,
-    "redis full": 1,
-    "redis loading": 1,
-    "redis cut": 2,
-    "redis cut amid a hit": 4,
-    "disk full": 3,
-    "disk write error": 2,
-    "disk sync error": 1,
-    "disk unreadable": 2,
-    "disk gone": 2,
-    "disk stalled": 4,
-    "locked": 4,
-    "counters locked": 2,
-    "kill": 4,
-    "stop": 4,
-    "clock": 2,
-    "revoke": 3,
-}
 VOLLEY = {"category": 1, "name": "short"}
 FAILING_COMMITS = ("disk full", "disk write error", "disk gone")
 
