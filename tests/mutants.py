@@ -38,14 +38,7 @@ NEAR = {
     "web": ["api", "dashboard", "server"],
 }
 OTHERS = ["api", "monitoring", "server", "cli"]
-COSMIC_RAY = """[cosmic-ray]
-module-path = "petstore"
-timeout = 60.0
-excluded-modules = ["petstore/storage/migrations/*"]
-test-command = "true"
-[cosmic-ray.distributor]
-name = "local"
-"""
+COSMIC_RAY = ROOT / "tests/cosmic-ray.toml"
 
 
 class Mutant(NamedTuple):
@@ -95,9 +88,8 @@ def _copy(directory: Path) -> Path:
 
 def _draw(copy: Path, number: int, dice: random.Random) -> list[Mutant]:
     """Return mutants of different places."""
-    settings, session = copy.parent / "cosmic.toml", copy.parent / "session.sqlite"
-    settings.write_text(COSMIC_RAY)
-    subprocess.run([COSMIC, "init", settings, session], cwd=copy, check=True)
+    session = copy.parent / "session.sqlite"
+    subprocess.run([COSMIC, "init", COSMIC_RAY, session], cwd=copy, check=True)
     rows = sqlite3.connect(session).execute(
         "SELECT module_path, operator_name, occurrence, start_pos_row, start_pos_col "
         "FROM mutation_specs WHERE operator_name NOT LIKE '%_BitOr_%' "  # of types

@@ -16,14 +16,7 @@ from tests.harness.services import Service
 from tests.harness.waiting import wait_until
 
 MASTER = "petstore"
-CONFIGURATION = f"""
-bind 127.0.0.1
-port {{sentinel}}
-dir {{directory}}
-sentinel monitor {MASTER} 127.0.0.1 {{master}} 1
-sentinel down-after-milliseconds {MASTER} 500
-sentinel failover-timeout {MASTER} 2000
-"""
+CONFIGURATION = Path(__file__).with_name("sentinel.conf").read_text()
 
 
 class Sentinel(Server):
@@ -56,25 +49,18 @@ class Watched:
 
 @pytest.fixture
 def redis(tmp_path: Path) -> Iterator[Watched]:
-    directory, master = tmp_path, Server(servers.free_port(), tmp_path / "master")
-    replica = Server(
-        servers.free_port(),
-        directory / "replica",
-        ("--replicaof", "127.0.0.1", str(master.port)),
-    )
-    sentinel = Sentinel(servers.free_port(), directory)
-    (directory / "sentinel.conf").write_text(
-        CONFIGURATION.format(
-            sentinel=sentinel.port, directory=directory, master=master.port
-        )
-    )
+    master = Server(servers.free_port(), tmp_path / "master")
+    options = ("--replicaof", "127.0.0.1", str(master.port))
+    replica = Server(servers.free_port(), tmp_path / "replica", options)
+    sentinel = Sentinel(servers.free_port(), tmp_path)
+    ports = {"sentinel": sentinel.port, "port_of_master": master.port}
+    text = CONFIGURATION.format(master=MASTER, directory=tmp_path, **ports)
+    (tmp_path / "sentinel.conf").write_text(text)
     with ExitStack() as stack:
         for server in (master, replica, sentinel):
             stack.enter_context(server)
         wait_until(sentinel.knows_replica)
-        wait_until(
-            lambda: replica.client.info("replication")["master_link_status"] == "up"
-        )
+        wait_until(lambda: replica.client.info()["master_link_status"] == "up")
         yield Watched(master, replica, sentinel)
 
 
