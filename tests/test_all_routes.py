@@ -8,10 +8,12 @@ import json
 import os
 import random
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+import yaml
 from flask import Flask
 from flask.testing import FlaskClient
 
@@ -26,31 +28,12 @@ from tests.harness.host_fixtures import BASE, NAME, Own
 
 REQUESTS = 390 * int(os.environ.get("TIMES", "1"))
 EACH = 130  # before what requests have deleted and revoked is there again
-METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "X")
+GENERATED = yaml.safe_load(Path(__file__).with_name("generated.yaml").read_text())
 HOSTS = (BASE,) * 40 + (NAME, "old.example.org", f"shelter.{BASE}", "a_b:x", "", "\xfc")
 SITES = (("Sec-Fetch-Site", "same-origin"),) * 6 + (("Origin", "null"), ("X", "y"))
-NASTY = (
-    *("", " ", "\0", "\r\nX: y", "\ufffd", "Ömer\u202e", "a?b#c", "%2F%0D%", "../" * 9),
-    *("-1", "5.0", "1e999", "9" * 25, str(2**63 - 1), "0x1", "\u0661", "'\"<>&"),
-    *("x" * 3000, "/" * 3000, "{}", "[[", "null", "=HYPERLINK(1)", "pet_0123456789ab"),
-)
-SOUND = "1 2 7 0 Rex Dogs available sold placed completed full public shop.example.org"
-PARAMETERS = (
-    "limit after before last whole sort status categoryId category petId name id topic "
-    "next domain v a[] ü endpoint values self _anchor _method _scheme _external"
-)
-MEMBERS = (
-    "name categoryId status petId reference key label role expires per_minute per_day "
-    "origins grace idempotency_key shown.name shown.status next csrf_token x"
-)
-HEADERS = (
-    "Idempotency-Key X-Request-ID Content-Encoding Accept Cookie Authorization Origin "
-    "X-Forwarded-For X-Forwarded-Proto Range If-None-Match Content-Type Expect"
-)
+NASTY = (*GENERATED["nasty"], "x" * 3000, "/" * 3000)
 REX = {"name": "Rex", "categoryId": "7"}
 BODIES = ({}, REX, REX, {"petId": "1"}, {"status": "completed"}, {"role": "public"})
-TYPES = ("application/json", "application/x-www-form-urlencoded", "text/csv", "")
-LINES = ("id,name,category,status", "1,Rex,7,sold", ",Tom,Dogs,", "x;y;z", '"', "\0é")
 
 
 class Generator:
@@ -62,7 +45,7 @@ class Generator:
             place: [rule for rule in self.rules if rule.rule.startswith(place)]
             for place in ("/v1", "/dashboard")
         }
-        self.known, self.ids = SOUND.split(), ["1"]
+        self.known, self.ids = list(GENERATED["sound"]), ["1"]
 
     def request(self, client: FlaskClient) -> dict[str, Any]:
         """Return the arguments of a request, often to where the client belongs."""
@@ -70,8 +53,8 @@ class Generator:
         place = "/v1" if "HTTP_AUTHORIZATION" in client.environ_base else "/dashboard"
         rule = pick(self.rules if self.dice.random() < 0.2 else self.rules_at[place])
         sound = sorted(rule.methods - {"OPTIONS", "HEAD"})
-        method = pick(METHODS if self.dice.random() < 0.1 else sound)
-        headers = [pick(SITES), *self._pairs(HEADERS, 2)]
+        method = pick(GENERATED["methods"] if self.dice.random() < 0.1 else sound)
+        headers = [pick(SITES), *self._pairs("headers", 2)]
         body, content_type = self._body(place)
         return {
             "method": method,
@@ -80,7 +63,7 @@ class Generator:
             "content_type": content_type,
             "environ_overrides": {
                 "PATH_INFO": self._path(rule.rule),
-                "QUERY_STRING": self._sent(urlencode(self._pairs(PARAMETERS, 3))),
+                "QUERY_STRING": self._sent(urlencode(self._pairs("parameters", 3))),
                 "HTTP_HOST": pick(HOSTS),
             },
         }
@@ -101,22 +84,22 @@ class Generator:
         return text.encode().decode("latin-1") + noise
 
     def _body(self, place: str) -> tuple[Any, str | None]:
-        members = self.dice.choice(BODIES) | dict(self._pairs(MEMBERS, 3))
+        members = self.dice.choice(BODIES) | dict(self._pairs("members", 3))
         match self.dice.randrange(-12 if place == "/v1" else 0, 5):
             case kind if kind <= 0:
                 typed = {k: int(v) if v.isdecimal() else v for k, v in members.items()}
-                return json.dumps(typed), TYPES[0]
+                return json.dumps(typed), GENERATED["types"][0]
             case 1:
-                lines = self.dice.choices(LINES, k=self.dice.randrange(6))
+                lines = self.dice.choices(GENERATED["lines"], k=self.dice.randrange(6))
                 file = io.BytesIO("\n".join(lines).encode()), self._text()
                 return members | {"file": file}, "multipart/form-data"
             case 2:
-                return self._text().encode(), self.dice.choice(TYPES)
-        return self._sent(urlencode(members)).encode("latin-1"), TYPES[1]
+                return self._text().encode(), self.dice.choice(GENERATED["types"])
+        return self._sent(urlencode(members)).encode("latin-1"), GENERATED["types"][1]
 
-    def _pairs(self, names: str, most: int) -> list[tuple[str, str]]:
+    def _pairs(self, kind: str, most: int) -> list[tuple[str, str]]:
         count = self.dice.randrange(most + 1) if self.dice.random() < 0.5 else 0
-        chosen = self.dice.choices(names.split(), k=count)
+        chosen = self.dice.choices(GENERATED[kind], k=count)
         return [(name, self._text()) for name in chosen]
 
     def _text(self) -> str:
