@@ -11,48 +11,18 @@ from urllib.parse import urlencode
 from petstore.models.credentials import PREFIX_LENGTH
 from tests.simulation.history import Entry, History
 from tests.simulation.network import End, Link, Network
-from tests.simulation.plan import Client, Deed
+from tests.simulation.plan import ACTS, Client, Deed
 from tests.simulation.world import World
 
 PATIENCE_SECONDS = 30.0
 LONG_NAME = 190  # characters of four bytes, so that a page exceeds all buffers
 MOST_REFUSALS = 80  # until a key is banned
 BAN_SECONDS = 300 + 60  # until it is served again, even if the clock steps
-PETS, ORDERS, CATEGORIES = "/v1/pets", "/v1/store/orders", "/v1/categories"
-PET, ORDER = "/v1/pets/{pet}", "/v1/store/orders/{order}"
-CATEGORY, ANIMAL = "/v1/categories/{category}", "/animals/{pet}"
+PETS, ORDERS = "/v1/pets", "/v1/store/orders"
 UNKNOWN_ID = 10**12
 LAST_CHUNK = b"\r\n0\r\n\r\n"
 PLAIN = Deed("")
-# What deeds send: operation, method, path, and the members of the query or body.
-REQUESTS = {
-    "add": ("createPet", "POST", PETS, "name categoryId status"),
-    "order": ("createOrder", "POST", ORDERS, "petId reference"),
-    "change_order": ("updateOrder", "PATCH", ORDER, "reference status"),
-    "delete_order": ("deleteOrder", "DELETE", ORDER, ""),
-    "get_order": ("getOrder", "GET", ORDER, ""),
-    "list_orders": ("listOrders", "GET", ORDERS, "limit after petId status"),
-    "list_pets": ("listPets", "GET", PETS, "limit after status categoryId"),
-    "correct": ("updatePet", "PATCH", PET, "name status categoryId"),
-    "withdraw": ("deletePet", "DELETE", PET, ""),
-    "get": ("getPet", "GET", PET, ""),
-    "name_category": ("putCategory", "PUT", CATEGORY, "name"),
-    "delete_category": ("deleteCategory", "DELETE", CATEGORY, ""),
-    "list_categories": ("listCategories", "GET", CATEGORIES, "limit after"),
-    "stranger": ("stranger", "GET", "/v1/{path}", ""),
-    "options": ("options", "OPTIONS", "/v1/{path}", ""),
-}
-# What forms do: the same operation, its path, that of the form, the page that it leads
-# to, and the fields.
-SUBMITTED = {
-    "add": ("createPet", PETS, "/animals", "/animals", "name categoryId status"),
-    "correct": ("updatePet", PET, ANIMAL, ANIMAL, "name status"),
-    "order": ("createOrder", ORDERS, ANIMAL + "/order", ANIMAL, "petId reference"),
-    "withdraw": ("deletePet", PET, ANIMAL + "/withdraw", "/animals", ""),
-    "complete": ("updateOrder", ORDER, "/orders/{order}/complete", "/orders", ""),
-    "cancel": ("updateOrder", ORDER, "/orders/{order}/cancel", "/orders", ""),
-    "delete": ("deleteOrder", ORDER, "/orders/{order}/delete", "/orders", ""),
-}
+REQUESTS, SUBMITTED = ACTS["requests"], ACTS["submitted"]
 ENDINGS = {"complete": "completed", "cancel": "cancelled"}
 LEARNT = {"createPet": "pets", "createOrder": "orders"}
 FILE = (

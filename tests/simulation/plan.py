@@ -12,44 +12,15 @@ SECONDS = 20.0  # in which clients begin; they go on as long as it takes
 PICKS = 1_000_000
 KEYS = 4  # of each tenant, which may do everything
 PAGE_KEY = 4  # its key that may do less
-CATEGORIES = range(5)
 PAGE_LIMITS = (6, 60)  # of the key for a web page
 TENANTS = ("shelter", "kennel", "rival")
 
-ROWS = ("recent",) * 4 + ("any",) * 3 + ("unknown", "foreign")
-TEXTS = (None, "short", "long")
 PAGE_ORIGIN = "https://shelter.example"
-NOW_AND_THEN = (False, False, False, True)
-WAYS = ("whole",) * 12 + ("pieces", "new") * 3 + ("half_close", "leave") * 2
-VALUES: dict[str, Sequence[Any]] = {  # of each parameter
-    "way": (*WAYS, "drip"),  # how a request is sent
-    "forwarded": (None, None, "2001:db8::1", "2001:db8::2", "192.0.2.7, 2001:db8::3"),
-    "origin": (None,) * 5 + (PAGE_ORIGIN, "https://other.example"),
-    "method": ("GET", "HEAD"),
-    "path": ("pets", "store/orders", "categories/1"),
-    "page": ("", "/animals?name=burst", "/orders", "/keys", "/requests"),
-    "limit": (None, 1, 2, 5, 20, 100),
-    "after": (None, "first", *ROWS),
-    "pet": ROWS,
-    "order": ROWS,
-    "category": (None, *CATEGORIES),
-    "name": TEXTS,
-    "reference": TEXTS,
-    "status": (None, "available", "pending", "sold"),
-    "closing": (None, "completed", "cancelled"),
-    "has_key": (False, True),  # an Idempotency-Key
-    "tries": (1, 2, 6),
-    "again": (False, True),  # although it was carried out
-    "reuse": NOW_AND_THEN,  # of the key, for another body
-    "file": ("animals", "orders"),
-    "lines": (1, 3, 20),
-    "corrects": (False, True),
-    "is_at_fault": NOW_AND_THEN,
-    "answers": (0, 1, 2),
-}
-# What clients do over the API and in forms, and what goes wrong.
+# What clients do over the API and in forms, the values of parameters, and what goes
+# wrong.
 ACTS = yaml.safe_load(Path(__file__).with_name("acts.yaml").read_text())
 DEEDS, FORMS, FAULTS = ACTS["deeds"], ACTS["forms"], ACTS["faults"]
+VALUES: dict[str, Sequence[Any]] = ACTS["values"]
 TRICKS = "half a head,drip,garbage,two at once,no reading,unfinished body,cut"
 CONTEST = ("order", "withdraw", "order", "correct")  # of clients for one animal
 # What a member of a project does with a session, in the first of eight seeds.
