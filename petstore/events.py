@@ -1,6 +1,6 @@
 """Events of keys, plans, bans, domains and stores.
 
-Each is one call, for the log, for the metrics, and for the project that it concerns.
+One call writes an event to the log, counts it, and shows it to its project.
 """
 
 import logging
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from petstore import clock
 from petstore.storage import db
 
-# What an operator has to act on; all other events are for information.
+# The events on which an operator has to act. All others are for information.
 LEVELS = {
     "counters_lost": logging.WARNING,
     "domain_taken_over": logging.WARNING,
@@ -21,32 +21,32 @@ LEVELS = {
     "database_error": logging.ERROR,
 }
 
-# What the events of a project are about. No topic pushes out the events of another.
+# The topics of a project's events. Each keeps its own newest events.
 SETTINGS, SHELTER, SESSIONS = TOPICS = ("settings", "shelter", "sessions")
 KEPT = 500  # events of a project about a topic
 KEPT_MS = 90 * clock.MS_PER_DAY
-# Who has caused an event, if it was no key of the project.
+# Who acts, if it is no key of the project.
 OPERATOR, ITSELF = "operator", "service"
 
 log = logging.getLogger(__name__)
 
-# Who acts: the prefix of a key, `OPERATOR`, or `ITSELF` for what nobody has asked for,
-# such as a check in the background.
+# Who acts: the prefix of a key, `OPERATOR`, or `ITSELF` for the service, for example
+# when it checks a domain in the background.
 actor: ContextVar[str] = ContextVar("actor", default=ITSELF)
 
 
 def emit(name: str, /, level: int | None = None, **facts: Any) -> None:
-    """Emit an event. The facts must not be secret: a key's prefix at most."""
+    """Emit an event. Its facts must not be secret: no more of a key than its prefix."""
     level = level or LEVELS.get(name, logging.INFO)
     log.log(level, name, extra={"facts": facts})
 
 
 def emit_after_commit(name: str, /, *, by: str | None = None, **facts: Any) -> None:
-    """Emit an event when the current transaction is committed; at once without one.
+    """Emit an event after the COMMIT of the current transaction; without one, at once.
 
-    If it is one of `KINDS`, it is added to the activity of the project whose slug is
-    the fact `project`, in the same transaction. `by` is whoever has caused it, unless
-    that is who acts. A transaction that is rolled back emits and adds nothing.
+    An event of `KINDS` is also added, in the same transaction, to the activity of the
+    project whose slug is the fact `project`. `by` is who acts, if that is not `actor`.
+    A transaction that is rolled back emits and adds nothing.
     """
     if kind := KINDS.get(name):
         shown = {fact: facts[fact] for fact in kind.facts if fact in facts}
@@ -55,14 +55,14 @@ def emit_after_commit(name: str, /, *, by: str | None = None, **facts: Any) -> N
 
 
 class Kind(NamedTuple):
-    """What a project sees of the events of a kind: a title, and some of the facts."""
+    """What a project sees of an event: its title, and the facts with these names."""
 
     title: str
     facts: tuple[str, ...]
     topic: str = SETTINGS
 
 
-# All other events, and all other facts of these, are for the operator's log alone.
+# The events that projects see. Other events and facts are only in the operator's log.
 KINDS = {
     "signed_in": Kind("Signed in", ("key",), SESSIONS),
     "session_ended": Kind("Session ended", ("key", "session_key"), SESSIONS),
@@ -92,15 +92,15 @@ _recorders: list[Recorder] = []
 
 
 def recorder(record: Recorder) -> Recorder:
-    """Let the decorated function record what projects see: see `models/activity.py`."""
+    """Let the decorated function, in `models/activity.py`, record what projects see."""
     _recorders.append(record)
     return record
 
 
 def note(slug: str, title: str, facts: dict[str, Any]) -> None:
-    """Add what somebody has done on the dashboard to the activity of a project.
+    """Add a change of animals, orders or categories to the activity of a project.
 
-    It is about animals, orders or categories. The log has the request.
+    The log has only the request.
     """
     _record(slug, SHELTER, title, actor.get(), facts)
 
