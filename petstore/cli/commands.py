@@ -124,12 +124,14 @@ def in_one_line(message: Exception | str) -> str:
 
 
 def table(
-    *heads: str,
+    columns: str,
 ) -> Callable[[Callable[..., Iterable[Row]]], Callable[..., None]]:
-    """Make the decorated command print the rows that it returns, below these heads.
+    """Make the decorated command print the rows that it returns, with these columns.
 
-    With `--json` it prints objects, whose members have the names of the heads.
+    The names have commas between them. With `--json` it prints objects, whose members
+    have these names.
     """
+    heads = columns.upper().split(", ")
 
     def decorate(rows_of: Callable[..., Iterable[Row]]) -> Callable[..., None]:
         @json_option

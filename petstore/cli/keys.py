@@ -11,7 +11,7 @@ from petstore.cli.commands import Group, Row, format_instant, say, table
 from petstore.cli.projects import (
     chosen_project,
     find_project,
-    limit_options,
+    limit_option,
     project_option,
 )
 from petstore.models.credentials import prefix_of
@@ -41,7 +41,8 @@ keys = Group(name="keys", help="API keys of the projects.")
     show_default=True,
     help="What it may do: read animals and categories; read; use the whole API; all.",
 )
-@limit_options("Requests of this key per {}, within those of the project.")
+@limit_option("minute", "Requests of this key per {}; at most those of the project.")
+@limit_option("day", "Requests of this key per {}; at most those of the project.")
 @click.option(
     "--origin",
     "origins",
@@ -68,23 +69,9 @@ def create(
 @keys.command("list")
 @project_option("Only the keys of this project.")
 @table(
-    "PREFIX",
-    "LABEL",
-    "ROLE",
-    "STATE",
-    "CREATED",
-    "LAST USED",
-    "EXPIRES",
-    "REVOKED",
-    "BANNED UNTIL",
-    "PER MINUTE",
-    "PER DAY",
-    "ORIGINS",
-    "SERVED TODAY",
-    "REFUSED TODAY",
-    "SERVED 30 DAYS",
-    "REFUSED 30 DAYS",
-    "PROJECT",
+    "prefix, label, role, state, created, last used, expires, revoked, banned until, "
+    "per minute, per day, origins, served today, refused today, served 30 days, "
+    "refused 30 days, project"
 )
 def list_keys(slug: str | None) -> Iterator[Row]:
     """Print the keys, without their secret part.

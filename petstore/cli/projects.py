@@ -37,17 +37,9 @@ OF_CUSTOM = f"only for the plan {CUSTOM}"
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 
 
-def limit_options(what: str) -> Decorator:
-    def add_to(command: Callable[..., None]) -> Callable[..., None]:
-        for window in ("day", "minute"):
-            text = what.format(window)
-            option = click.option(
-                f"--per-{window}", type=click.IntRange(1, MOST), help=text
-            )
-            command = option(command)
-        return command
-
-    return add_to
+def limit_option(window: str, text: str) -> Decorator:
+    name, numbers = f"--per-{window}", click.IntRange(1, MOST)
+    return click.option(name, type=numbers, help=text.format(window))
 
 
 def project_option(text: str) -> Decorator:
@@ -58,14 +50,15 @@ projects = Group(name="projects", help="Projects and their plans.")
 plan_option = click.option(
     "--plan", type=click.Choice(PLANS), help="The plan of the project."
 )
-plan_limit_options = limit_options(f"Requests per {{}}; {OF_CUSTOM}.")
+REQUESTS = f"Requests per {{}}; {OF_CUSTOM}."
 
 
 @projects.command()
 @click.argument("name")
 @click.option("--slug", help="1 to 63 of a-z, 0-9 and inner hyphens.")
 @plan_option
-@plan_limit_options
+@limit_option("minute", REQUESTS)
+@limit_option("day", REQUESTS)
 def create(name: str, slug: str | None, plan: str | None, **limits: int | None) -> None:
     """Create a project, on the plan free if none is given, and print its slug."""
     if error := name_error(name):
@@ -80,16 +73,7 @@ def create(name: str, slug: str | None, plan: str | None, **limits: int | None) 
 
 
 @projects.command("list")
-@table(
-    "SLUG",
-    "NAME",
-    "PLAN",
-    "PER MINUTE",
-    "PER DAY",
-    "ROWS",
-    "MAX ROWS",
-    "CREATED",
-)
+@table("slug, name, plan, per minute, per day, rows, max rows, created")
 def list_projects() -> Iterator[Row]:
     """Print every project with its plan."""
     for project in Project.all_by_slug():
@@ -109,7 +93,8 @@ def list_projects() -> Iterator[Row]:
 @click.argument("slug")
 @click.option("--name", help="What people call the project.")
 @plan_option
-@plan_limit_options
+@limit_option("minute", REQUESTS)
+@limit_option("day", REQUESTS)
 @click.option(
     "--rows",
     "max_rows",
@@ -181,7 +166,7 @@ def count_again(slug: str | None) -> None:
     metavar="N",
     help="How many days, today included.",
 )
-@table("PROJECT", "DAY", "SERVED", "REFUSED", "PER DAY")
+@table("project, day, served, refused, per day")
 def usage(slug: str | None, days: int) -> Iterator[Row]:
     """Print the requests served and refused of each project and day (UTC)."""
     for project in _shown(slug):
@@ -192,7 +177,7 @@ def usage(slug: str | None, days: int) -> Iterator[Row]:
 
 @click.command(cls=DatabaseCommand)
 @project_option("Only what happened in this project.")
-@table("PROJECT", "TIME", "TOPIC", "EVENT", "FACTS", "BY", "LABEL")
+@table("project, time, topic, event, facts, by, label")
 def activity(slug: str | None) -> Iterator[Row]:
     """Print who did what in each project in the last 90 days, newest first."""
     for project, topic in product(_shown(slug), TOPICS):
@@ -206,7 +191,7 @@ def activity(slug: str | None) -> Iterator[Row]:
 
 @click.command(cls=DatabaseCommand)
 @project_option("Only the requests of this project.")
-@table("PROJECT", "TIME", "OPERATION", "STATUS", "CODE", "MESSAGE", "KEY", "ID")
+@table("project, time, operation, status, code, message, key, id")
 def requests(slug: str | None) -> Iterator[Row]:
     """Print the failed requests of each project in the last 24 hours, newest first."""
     for project in _shown(slug):
@@ -221,7 +206,7 @@ domains = Group(name="domains", help="Domains of the projects.")
 
 @domains.command("list")
 @project_option("Only the domains of this project.")
-@table("NAME", "PROJECT", "STATE", "CERTIFICATE", "EXPIRES")
+@table("name, project, state, certificate, expires")
 def list_domains(slug: str | None) -> Iterator[Row]:
     """Print the domains, with the states of their DNS and their certificates."""
     project = None if slug is None else find_project(slug)
