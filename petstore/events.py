@@ -55,7 +55,7 @@ def emit_after_commit(name: str, /, *, by: str | None = None, **facts: Any) -> N
 
 
 class Kind(NamedTuple):
-    """What a project sees of an event: its title, and the facts with these names."""
+    """A kind of event that a project sees, with the names of the facts that it sees."""
 
     title: str
     facts: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""The log: a line of JSON for each event and request; on a terminal, a line to read.
+"""The log: a line for each event and request, in JSON, or for people on a terminal.
 
 Requests and events go to stdout, and the lines of gunicorn and other libraries to
 stderr. A thread writes the lines, so a slow reader of the log cannot stop the service.
