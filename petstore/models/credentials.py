@@ -17,6 +17,7 @@ MARK = "pet_"
 PREFIX_LENGTH = len(MARK) + LOOKUP_LENGTH
 PREFIX_PATTERN = f"{MARK}[0-9A-Za-z]{{{LOOKUP_LENGTH}}}"
 
+_PAIRS = [one + other for one in ALPHABET for other in ALPHABET]  # of digits
 # A key in any text, such as a path; the group is its public prefix.
 _KEY = re.compile(f"({PREFIX_PATTERN})[0-9A-Za-z]+")
 _SHAPE = re.compile(

@@ -300,7 +300,7 @@ class CompiledQuery:
         rows: list[Row] = database.fetch(compiled, values)
         if compiled.of_columns:
             rows = [_convert([*row], compiled.of_columns) for row in rows]
-        return list(map(compiled.make, rows))
+        return list(map(compiled.make, rows)) if rows else rows
 
     def autocommit(self, **values: Any) -> list[Row]:
         """Run a query with `autocommit` of the engine, and return all rows."""

@@ -112,7 +112,8 @@ class Sqlite(Engine, peewee.SqliteDatabase):
         if not self._writer.acquire(blocking=False):
             self._wait_for_writer(seconds)
         try:
-            self._try(super().begin, lock_type, ends=ends)
+            with as_peewee_errors:
+                self._try(self._state.conn.execute, f"BEGIN {lock_type}", ends=ends)
         except BaseException:
             self._writer.release()
             raise
