@@ -6,16 +6,8 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from peewee import (
-    SQL,
-    BigIntegerField,
-    Case,
-    CompositeKey,
-    ForeignKeyField,
-    Query,
-    TextField,
-    fn,
-)
+import peewee
+from peewee import SQL, Case, Query, fn
 
 from petstore import randomness
 from petstore.concurrency import give_way
@@ -74,15 +66,15 @@ class Category(OfProject, BaseModel):
 
     noun = "category"
 
-    project = ForeignKeyField(Project, index=False)
-    id = BigIntegerField()
-    name = TextField(null=True)
-    folded = TextField(null=True)  # as `fold_name` has it, or an empty text
+    project = peewee.ForeignKeyField(Project, index=False)
+    id = peewee.BigIntegerField()
+    name = peewee.TextField(null=True)
+    folded = peewee.TextField(null=True)  # as `fold_name` has it, or an empty text
 
     class Meta:
         hidden = {"project", "folded"}
         is_limited = True  # by the plan
-        primary_key = CompositeKey("project", "id")
+        primary_key = peewee.CompositeKey("project", "id")
         indexes = ((("project", "folded"), False),)
 
     @staticmethod

@@ -3,22 +3,8 @@
 from collections.abc import Collection
 from typing import Any, NamedTuple, Self
 
-from peewee import (
-    SQL,
-    BigAutoField,
-    BigIntegerField,
-    BooleanField,
-    Case,
-    ColumnBase,
-    Expression,
-    ForeignKeyField,
-    IntegrityError,
-    ModelAlias,
-    ModelSelect,
-    Query,
-    TextField,
-    fn,
-)
+import peewee
+from peewee import SQL, Case, Expression, Query, fn
 
 from petstore import clock, randomness
 from petstore.events import ITSELF, emit_after_commit
@@ -66,8 +52,8 @@ class Certificate(NamedTuple):
 
 
 class DomainToken(BaseModel):
-    project = ForeignKeyField(Project, primary_key=True)
-    token = TextField()
+    project = peewee.ForeignKeyField(Project, primary_key=True)
+    token = peewee.TextField()
 
     @classmethod
     def ensure(cls, project: Project) -> None:
@@ -82,22 +68,22 @@ class DomainToken(BaseModel):
 class Domain(BaseModel):
     """A host name that a project has added, and owns once it is verified."""
 
-    id = BigAutoField()
-    project = ForeignKeyField(Project, index=False)
+    id = peewee.BigAutoField()
+    project = peewee.ForeignKeyField(Project, index=False)
     project_id: int
-    name = TextField()
-    created_ms = BigIntegerField()
-    verified_ms = BigIntegerField(null=True)
-    is_chosen = BooleanField(default=False)  # as the primary one
-    lost_ms = BigIntegerField(null=True)  # when another project proved it
+    name = peewee.TextField()
+    created_ms = peewee.BigIntegerField()
+    verified_ms = peewee.BigIntegerField(null=True)
+    is_chosen = peewee.BooleanField(default=False)  # as the primary one
+    lost_ms = peewee.BigIntegerField(null=True)  # when another project proved it
     # When DNS was last queried, and the result of that query, as a sentence:
-    checked_ms = BigIntegerField(null=True, index=True, column_name="looked_ms")
-    finding = TextField(null=True)
+    checked_ms = peewee.BigIntegerField(null=True, index=True, column_name="looked_ms")
+    finding = peewee.TextField(null=True)
     # Since when DNS has pointed elsewhere:
-    misdirected_since_ms = BigIntegerField(null=True, column_name="astray_ms")
-    certificate_issuer = TextField(null=True)
-    certificate_expires_ms = BigIntegerField(null=True)
-    certificate_fault = TextField(null=True)
+    misdirected_since_ms = peewee.BigIntegerField(null=True, column_name="astray_ms")
+    certificate_issuer = peewee.TextField(null=True)
+    certificate_expires_ms = peewee.BigIntegerField(null=True)
+    certificate_fault = peewee.TextField(null=True)
     primary: str | None  # selected along with the columns: see `_primary_name`
 
     class Meta:
@@ -117,7 +103,7 @@ class Domain(BaseModel):
                 now = clock.now_ms()
                 domain = cls.create(project=project, name=name, created_ms=now)
                 emit_after_commit("domain_added", project=project.slug, domain=name)
-        except IntegrityError:
+        except peewee.IntegrityError:
             raise DomainNotAllowed(f"{name} is already one of your domains.") from None
         return cls.find(project, domain.id)
 
@@ -148,7 +134,7 @@ class Domain(BaseModel):
         return claimed[0] if claimed else None
 
     @classmethod
-    def _select(cls, *conditions: Expression) -> "ModelSelect[Self]":
+    def _select(cls, *conditions: Expression) -> "peewee.ModelSelect[Self]":
         oldest_ms = clock.now_ms() - REDIRECTS_END_AFTER_MS
         columns = (cls, Project, _primary_name(oldest_ms).alias("primary"))
         return cls.select(*columns).join(Project).where(*conditions)
@@ -250,7 +236,9 @@ class Domain(BaseModel):
                 # If the row is gone now, what was taken is given back.
                 if not self._change(**columns):
                     raise NotFound("domain", self.id)
-        except IntegrityError:  # another project has verified it at the same time
+        except (
+            peewee.IntegrityError
+        ):  # another project has verified it at the same time
             self.record(result, by_owner=by_owner)
 
     def record_certificate(self, certificate: Certificate) -> None:
@@ -376,7 +364,8 @@ def _is_due(now: int) -> Expression:
 
 
 def _points_here_since(
-    oldest_ms: int | ColumnBase, domain: "type[Domain] | ModelAlias[Domain]" = Domain
+    oldest_ms: int | peewee.ColumnBase,
+    domain: "type[Domain] | peewee.ModelAlias[Domain]" = Domain,
 ) -> Expression:
     """Return the condition that DNS points here, or has until after that instant."""
     since = domain.misdirected_since_ms
@@ -384,7 +373,7 @@ def _points_here_since(
     return is_here
 
 
-def _primary_name(oldest_ms: int | ColumnBase) -> "ModelSelect[Domain]":
+def _primary_name(oldest_ms: int | peewee.ColumnBase) -> "peewee.ModelSelect[Domain]":
     """Return a subquery for the primary domain: the chosen one, else the oldest.
 
     A domain that DNS has pointed elsewhere since `oldest_ms` is none.

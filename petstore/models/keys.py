@@ -3,21 +3,8 @@
 from collections.abc import Sequence
 from typing import Self
 
-from peewee import (
-    SQL,
-    BigAutoField,
-    BigIntegerField,
-    BlobField,
-    BooleanField,
-    Case,
-    ColumnBase,
-    Expression,
-    ForeignKeyField,
-    Function,
-    ModelSelect,
-    TextField,
-    fn,
-)
+import peewee
+from peewee import SQL, Case, Expression, Function, fn
 
 from petstore import clock
 from petstore.events import emit_after_commit
@@ -59,28 +46,30 @@ class TooManyKeys(RuleError):
 class Key(BaseModel):
     """A bearer key of a project; only its digest is stored."""
 
-    id = BigAutoField()
-    project = ForeignKeyField(Project, index=False)
+    id = peewee.BigAutoField()
+    project = peewee.ForeignKeyField(Project, index=False)
     project_id: int
-    prefix = TextField(unique=True)
-    digest = BlobField()
-    label = TextField(null=True)
-    created_ms = BigIntegerField()
-    last_used_ms = BigIntegerField(null=True)
-    expires_ms = BigIntegerField(null=True)
-    retires_ms = BigIntegerField(null=True)  # the end of the grace after a rotation
-    revoked_ms = BigIntegerField(null=True)
-    banned_until_ms = BigIntegerField(null=True)
+    prefix = peewee.TextField(unique=True)
+    digest = peewee.BlobField()
+    label = peewee.TextField(null=True)
+    created_ms = peewee.BigIntegerField()
+    last_used_ms = peewee.BigIntegerField(null=True)
+    expires_ms = peewee.BigIntegerField(null=True)
+    retires_ms = peewee.BigIntegerField(
+        null=True
+    )  # the end of the grace after a rotation
+    revoked_ms = peewee.BigIntegerField(null=True)
+    banned_until_ms = peewee.BigIntegerField(null=True)
     # What `Grant` says of it; the limits are its own, within those of the project.
     # Release 1.2.0, which may run beside this one, has a key for a web page as a read
     # key that `is_public`.
-    stored_role = TextField(
+    stored_role = peewee.TextField(
         column_name="role", default=FULL, constraints=[SQL(f"DEFAULT '{FULL}'")]
     )
-    is_public = BooleanField(null=True)
-    per_minute = BigIntegerField(null=True)
-    per_day = BigIntegerField(null=True)
-    origins = TextField(null=True)  # separated by spaces
+    is_public = peewee.BooleanField(null=True)
+    per_minute = peewee.BigIntegerField(null=True)
+    per_day = peewee.BigIntegerField(null=True)
+    origins = peewee.TextField(null=True)  # separated by spaces
     ends_ms: int | None  # as it was when the key was read; see `_ends_by_itself`
 
     class Meta:
@@ -114,7 +103,7 @@ class Key(BaseModel):
         return key
 
     @classmethod
-    def works_at(cls, now: int | ColumnBase) -> Expression:
+    def works_at(cls, now: int | peewee.ColumnBase) -> Expression:
         """Return the condition that a key is not revoked, expired or retired."""
         # Another host's clock may be ahead, so a revoked key ends whatever the time.
         return cls.revoked_ms.is_null() & (cls.ends() > now)
@@ -133,7 +122,7 @@ class Key(BaseModel):
         return Case(None, [(retires_first, cls.retires_ms)], the_other)
 
     @classmethod
-    def _with_ends(cls) -> "ModelSelect[Self]":
+    def _with_ends(cls) -> "peewee.ModelSelect[Self]":
         """Return a query for keys with `ends_ms` and projects that are not deleted."""
         ends_ms = cls._ends_by_itself().alias("ends_ms")
         keys = cls.select(cls, Project, ends_ms).join(Project)
@@ -141,8 +130,8 @@ class Key(BaseModel):
 
     @classmethod
     def working(
-        cls, project_id: int | ColumnBase, now: int | ColumnBase
-    ) -> "ModelSelect[Self]":
+        cls, project_id: int | peewee.ColumnBase, now: int | peewee.ColumnBase
+    ) -> "peewee.ModelSelect[Self]":
         """Return a query for the ids of keys that work, the last one to end first."""
         return (
             cls.select(cls.id)
@@ -152,7 +141,7 @@ class Key(BaseModel):
         )
 
     @classmethod
-    def _ended(cls, project_id: int, now: int) -> "ModelSelect[Self]":
+    def _ended(cls, project_id: int, now: int) -> "peewee.ModelSelect[Self]":
         """Return a query for the ids of ended keys that are kept."""
         ends = cls.ends()
         return (

@@ -3,16 +3,8 @@
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
-from peewee import (
-    BigAutoField,
-    BigIntegerField,
-    Case,
-    Expression,
-    ForeignKeyField,
-    Query,
-    TextField,
-    fn,
-)
+import peewee
+from peewee import Case, Expression, Query, fn
 
 from petstore import clock
 from petstore.models import Conflict, NotFound, OfProject, RuleError
@@ -57,15 +49,17 @@ class Order(OfProject, BaseModel):
 
     noun = "order"
 
-    id = BigAutoField()
-    project = ForeignKeyField(Project, index=False)
-    pet_id = BigIntegerField()  # the order stays when the animal is withdrawn
-    status = TextField()
-    created_ms = BigIntegerField()
-    updated_ms = BigIntegerField()
+    id = peewee.BigAutoField()
+    project = peewee.ForeignKeyField(Project, index=False)
+    pet_id = peewee.BigIntegerField()  # the order stays when the animal is withdrawn
+    status = peewee.TextField()
+    created_ms = peewee.BigIntegerField()
+    updated_ms = peewee.BigIntegerField()
     # Whose it is, in the words of whoever placed it.
-    reference = TextField(null=True)
-    folded = TextField(null=True)  # the reference, as `fold` has it, or an empty text
+    reference = peewee.TextField(null=True)
+    folded = peewee.TextField(
+        null=True
+    )  # the reference, as `fold` has it, or an empty text
 
     class Meta:
         table_name = "pet_order"

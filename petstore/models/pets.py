@@ -3,16 +3,8 @@
 from collections.abc import Iterable
 from typing import Any, Self
 
-from peewee import (
-    SQL,
-    BigAutoField,
-    BigIntegerField,
-    ForeignKeyField,
-    Query,
-    Select,
-    TextField,
-    fn,
-)
+import peewee
+from peewee import SQL, Query, Select, fn
 
 from petstore import clock
 from petstore.events import actor
@@ -42,18 +34,18 @@ class Pet(OfProject, BaseModel):
 
     noun = "animal"
 
-    id = BigAutoField()
-    project = ForeignKeyField(Project, index=False)
-    name = TextField()
-    category_id = BigIntegerField()
-    status = TextField()
-    folded = TextField(null=True)  # the name, as `fold` has it
+    id = peewee.BigAutoField()
+    project = peewee.ForeignKeyField(Project, index=False)
+    name = peewee.TextField()
+    category_id = peewee.BigIntegerField()
+    status = peewee.TextField()
+    folded = peewee.TextField(null=True)  # the name, as `fold` has it
     # When it was added and corrected last, and by which key or for whom, as
     # `petstore.events.actor` has it; empty if release 1.1.0 did it.
-    added_ms = BigIntegerField(null=True)
-    added_by = TextField(null=True)
-    changed_ms = BigIntegerField(null=True)
-    changed_by = TextField(null=True)
+    added_ms = peewee.BigIntegerField(null=True)
+    added_by = peewee.TextField(null=True)
+    changed_ms = peewee.BigIntegerField(null=True)
+    changed_by = peewee.TextField(null=True)
 
     class Meta:
         hidden = {

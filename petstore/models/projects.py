@@ -7,16 +7,8 @@ from functools import reduce
 from operator import or_
 from typing import Any, Self
 
-from peewee import (
-    BigAutoField,
-    BigIntegerField,
-    Case,
-    Expression,
-    IntegrityError,
-    Query,
-    TextField,
-    Update,
-)
+import peewee
+from peewee import Case, Expression, Query, Update
 
 from petstore import clock
 from petstore.events import emit_after_commit
@@ -75,17 +67,19 @@ class Plan:
 class Project(BaseModel):
     """A tenant: it owns its keys, its plan and everything that its keys create."""
 
-    id = BigAutoField()
-    slug = TextField(unique=True)
-    name = TextField()
-    plan = TextField()
-    per_minute = BigIntegerField(null=True)  # if the plan has no limits itself
-    per_day = BigIntegerField(null=True)
-    created_ms = BigIntegerField()
-    max_rows = BigIntegerField(null=True)  # if the plan has no limit itself
+    id = peewee.BigAutoField()
+    slug = peewee.TextField(unique=True)
+    name = peewee.TextField()
+    plan = peewee.TextField()
+    per_minute = peewee.BigIntegerField(null=True)  # if the plan has no limits itself
+    per_day = peewee.BigIntegerField(null=True)
+    created_ms = peewee.BigIntegerField()
+    max_rows = peewee.BigIntegerField(null=True)  # if the plan has no limit itself
     # Animals, orders and categories; release 1.2.0 has counted those of each project.
-    rows_held: Any = BigIntegerField(null=True)
-    deleted_ms = BigIntegerField(null=True)  # since when its rows are being deleted
+    rows_held: Any = peewee.BigIntegerField(null=True)
+    deleted_ms = peewee.BigIntegerField(
+        null=True
+    )  # since when its rows are being deleted
 
     @classmethod
     def add(cls, name: str, slug: str | None, plan: Plan) -> Self:
@@ -98,7 +92,7 @@ class Project(BaseModel):
         while True:
             try:
                 return cls._add(name, _numbered(base, attempt), plan)
-            except IntegrityError:
+            except peewee.IntegrityError:
                 if slug:
                     text = TAKEN if cls.by_slug(slug) else RETIRED
                     raise RuleError(slug, text=text) from None
@@ -187,7 +181,7 @@ Project.add_index(Project.id, where=Project.rows_held.is_null())
 class Slug(BaseModel):
     """A slug that a project has, or had before it was deleted."""
 
-    slug = TextField(primary_key=True)
+    slug = peewee.TextField(primary_key=True)
 
 
 def slug_from(name: str) -> str:

@@ -6,19 +6,7 @@ from contextlib import suppress
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import peewee
-from peewee import (
-    EXCLUDED,
-    BigAutoField,
-    BigIntegerField,
-    Case,
-    Cast,
-    CompositeKey,
-    ForeignKeyField,
-    Query,
-    TextField,
-    chunked,
-    fn,
-)
+from peewee import EXCLUDED, Case, Cast, Query, chunked, fn
 
 from petstore import clock, timeouts
 from petstore.concurrency import Delayed
@@ -87,16 +75,18 @@ class BackgroundWriter(Generic[Entry]):
 class FailedRequest(OfProject, BaseModel):
     """A request that has failed."""
 
-    id = BigAutoField()
+    id = peewee.BigAutoField()
     # An earlier version, which does not know this table, deletes projects too.
-    project = ForeignKeyField(Project, index=False, on_delete="CASCADE")
-    at_ms = BigIntegerField()
-    operation = TextField()  # its id in the interface description, or method and path
-    status = BigIntegerField()
-    code = TextField()
-    message = TextField()
-    key_prefix = TextField()
-    request_id = TextField()
+    project = peewee.ForeignKeyField(Project, index=False, on_delete="CASCADE")
+    at_ms = peewee.BigIntegerField()
+    operation = (
+        peewee.TextField()
+    )  # its id in the interface description, or method and path
+    status = peewee.BigIntegerField()
+    code = peewee.TextField()
+    message = peewee.TextField()
+    key_prefix = peewee.TextField()
+    request_id = peewee.TextField()
 
     class Meta:
         hidden = {"project"}
@@ -142,13 +132,13 @@ failures = BackgroundWriter(_write_failures, lambda: timeouts.LIMITS.failed_seco
 
 
 class KeyUsage(BaseModel):
-    key = ForeignKeyField(Key, index=False, on_delete="CASCADE")
-    day = BigIntegerField(index=True)  # since 1970-01-01
-    served = BigIntegerField()
-    refused = BigIntegerField()
+    key = peewee.ForeignKeyField(Key, index=False, on_delete="CASCADE")
+    day = peewee.BigIntegerField(index=True)  # since 1970-01-01
+    served = peewee.BigIntegerField()
+    refused = peewee.BigIntegerField()
 
     class Meta:
-        primary_key = CompositeKey("key", "day")
+        primary_key = peewee.CompositeKey("key", "day")
 
 
 class Totals(NamedTuple):

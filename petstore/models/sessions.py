@@ -3,15 +3,7 @@
 from typing import NamedTuple, Self
 
 import peewee
-from peewee import (
-    BigIntegerField,
-    BlobField,
-    Case,
-    ForeignKeyField,
-    Query,
-    TextField,
-    fn,
-)
+from peewee import Case, Query, fn
 
 from petstore import clock, randomness, timeouts
 from petstore.errors import MAX_BODY_BYTES
@@ -41,11 +33,11 @@ class NoSuchUpload(RuleError):
 class Session(BaseModel):
     """A person who has signed in with a key; only the token's digest is stored."""
 
-    digest = TextField(primary_key=True)
-    key = ForeignKeyField(Key, on_delete="CASCADE")
-    ends_ms = BigIntegerField(index=True)  # unless it is used before
-    began_ms = BigIntegerField(null=True)
-    seen_ms = BigIntegerField(null=True)
+    digest = peewee.TextField(primary_key=True)
+    key = peewee.ForeignKeyField(Key, on_delete="CASCADE")
+    ends_ms = peewee.BigIntegerField(index=True)  # unless it is used before
+    began_ms = peewee.BigIntegerField(null=True)
+    seen_ms = peewee.BigIntegerField(null=True)
 
     @classmethod
     def begin(cls, caller: Caller) -> str:
@@ -88,10 +80,10 @@ class Session(BaseModel):
 class Upload(BaseModel):
     """The file of a session, until it is used, or for an hour."""
 
-    session = ForeignKeyField(Session, primary_key=True, on_delete="CASCADE")
-    name = TextField()
-    content = BlobField()
-    at_ms = BigIntegerField(index=True)
+    session = peewee.ForeignKeyField(Session, primary_key=True, on_delete="CASCADE")
+    name = peewee.TextField()
+    content = peewee.BlobField()
+    at_ms = peewee.BigIntegerField(index=True)
 
     @classmethod
     def keep(cls, token: str, content: bytes) -> str:

@@ -3,15 +3,8 @@
 from hashlib import blake2b
 from typing import NamedTuple
 
-from peewee import (
-    BigIntegerField,
-    BlobField,
-    CompositeKey,
-    Expression,
-    ForeignKeyField,
-    Query,
-    TextField,
-)
+import peewee
+from peewee import Expression, Query
 
 from petstore import clock
 from petstore.models import RuleError
@@ -43,19 +36,19 @@ class Attempt(NamedTuple):
 
 
 class StoredResponse(BaseModel):
-    project = ForeignKeyField(Project, index=False)
-    path = TextField()
-    key = TextField()
-    fingerprint = BlobField()
-    created_ms = BigIntegerField(index=True)
-    status = BigIntegerField(null=True)
-    location = TextField(null=True)
-    body = BlobField(null=True)
+    project = peewee.ForeignKeyField(Project, index=False)
+    path = peewee.TextField()
+    key = peewee.TextField()
+    fingerprint = peewee.BlobField()
+    created_ms = peewee.BigIntegerField(index=True)
+    status = peewee.BigIntegerField(null=True)
+    location = peewee.TextField(null=True)
+    body = peewee.BlobField(null=True)
 
     class Meta:
         table_name = "reply"
         hidden = {"project", "path", "key", "created_ms"}
-        primary_key = CompositeKey("project", "path", "key")
+        primary_key = peewee.CompositeKey("project", "path", "key")
 
     @classmethod
     def find_locked(cls, attempt: Attempt) -> Row | None:

@@ -15,18 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import peewee
-from peewee import (
-    ColumnBase,
-    Context,
-    Database,
-    DatabaseProxy,
-    Expression,
-    Model,
-    Query,
-    Select,
-    SelectQuery,
-    Tuple,
-)
+from peewee import Context, Expression, Model, Query, Select, Tuple
 
 from petstore import clock, timeouts
 
@@ -34,7 +23,7 @@ from petstore import clock, timeouts
 # docs/architecture.md.
 as_peewee_errors = peewee.__exception_wrapper__  # type: ignore[attr-defined]
 # Columns, each with its value.
-Pairs = Sequence[tuple[ColumnBase, Any]]
+Pairs = Sequence[tuple[peewee.ColumnBase, Any]]
 Row = Any  # a named tuple
 # The functions that convert values, by names of placeholders or places of columns.
 Converters = dict[Any, Callable[[Any], Any]]
@@ -47,8 +36,8 @@ UNCONVERTED = {
 WRITES = "INSERT|UPDATE|DELETE|MERGE"
 READ = re.compile(rf"(?is)SELECT|PRAGMA|EXPLAIN|SHOW|WITH(?!.*\b({WRITES})\b)")
 
-db = DatabaseProxy()  # the data
-counters = DatabaseProxy()  # on PostgreSQL the same database
+db = peewee.DatabaseProxy()  # the data
+counters = peewee.DatabaseProxy()  # on PostgreSQL the same database
 
 NEVER = math.inf
 # When the current request stops waiting for the stores, by `clock.monotonic`; commands
@@ -132,7 +121,7 @@ def row_maker(*names: str) -> Callable[[Any], Row]:
     return partial(tuple.__new__, namedtuple("Row", names, rename=True))
 
 
-class Engine(Database):
+class Engine(peewee.Database):
     """A Peewee database with a pool of connections.
 
     A request takes a connection with its first statement and gives it back at its end,
@@ -221,14 +210,14 @@ class Engine(Database):
         """Let a query, whose rows are then deleted, wait for no other transaction."""
         return rows
 
-    def is_among(self, key: Sequence[ColumnBase], rows: Select) -> Expression:
+    def is_among(self, key: Sequence[peewee.ColumnBase], rows: Select) -> Expression:
         """Return the condition that a row is one of a few that a query names."""
         condition: Expression = Tuple(*key).in_(rows)
         return condition
 
-    def row_id(self, table: type[Model]) -> Sequence[ColumnBase]:
+    def row_id(self, table: type[Model]) -> Sequence[peewee.ColumnBase]:
         """Return the columns by which a statement finds a few rows of a table."""
-        keys: Sequence[ColumnBase] = table._meta.get_primary_keys()
+        keys: Sequence[peewee.ColumnBase] = table._meta.get_primary_keys()
         return keys
 
     def _make_pool(self) -> None:
@@ -264,7 +253,7 @@ class Engine(Database):
         raise NotImplementedError
 
 
-class placeholder(ColumnBase):  # noqa: N801 (queries name it like a function)
+class placeholder(peewee.ColumnBase):  # noqa: N801 (queries name it like a function)
     """A placeholder for the value of a column, or for one with that name."""
 
     def __init__(self, column: peewee.Field | str) -> None:
@@ -286,7 +275,9 @@ class CompiledQuery:
     placeholder. It returns all rows, as named tuples.
     """
 
-    def __init__(self, database: DatabaseProxy, build: Callable[..., Query]) -> None:
+    def __init__(
+        self, database: peewee.DatabaseProxy, build: Callable[..., Query]
+    ) -> None:
         self._database = database
         self._build = build
         self._compiled: dict[Any, CompiledSql] = {}
@@ -331,7 +322,7 @@ class CompiledQuery:
         }
         compiled = self._compiled[type(database), choices] = CompiledSql(
             sql,
-            isinstance(query, SelectQuery),
+            isinstance(query, peewee.SelectQuery),
             database.placeholder_format("now_ms") in sql,
             of_placeholders,
             of_columns,
@@ -347,7 +338,7 @@ def _convert(values: Any, converters: Converters) -> Any:
 
 
 def compiled(
-    database: DatabaseProxy,
+    database: peewee.DatabaseProxy,
 ) -> Callable[[Callable[..., Query]], CompiledQuery]:
     """Make the decorated function, which builds a query, a `CompiledQuery`."""
     return partial(CompiledQuery, database)
