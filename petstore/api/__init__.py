@@ -174,19 +174,12 @@ def _cors_headers(
 
     No cache may give a page a response to a request that had no origin.
     """
-    origin = environ.get("HTTP_ORIGIN")
-    if origin is None:
-        return _TO_NO_PAGE
-    if "*" in origins:
-        return _TO_ALL
-    return _TO_NO_PAGE + (_allow(origin) if origin in origins else [])
-
-
-def _allow(origin: str) -> list[tuple[str, str]]:
-    return [
-        ("Access-Control-Allow-Origin", origin),
-        ("Access-Control-Expose-Headers", EXPOSED_HEADERS),
-    ]
+    origin, headers = environ.get("HTTP_ORIGIN"), [("Vary", "Origin")]
+    allowed = "*" if "*" in origins else origin
+    if origin is not None and allowed in origins:
+        headers.append(("Access-Control-Allow-Origin", allowed))
+        headers.append(("Access-Control-Expose-Headers", EXPOSED_HEADERS))
+    return headers
 
 
 def _answer_options() -> Response:
@@ -204,7 +197,3 @@ def _answer_options() -> Response:
         response.headers["Access-Control-Allow-Headers"] = ALLOWED_HEADERS
         response.headers["Access-Control-Max-Age"] = MAX_AGE_SECONDS
     return response
-
-
-_TO_NO_PAGE = [("Vary", "Origin")]
-_TO_ALL = _TO_NO_PAGE + _allow("*")

@@ -53,10 +53,9 @@ def put_category(project_id: int, category_id: int, name: str | None) -> Result:
 
 @bp.delete("/<id:category_id>")
 @Contract(required_role=WRITE, rule_errors=(CategoryInUse,))
-def delete_category(project_id: int, category_id: int) -> Result:
+def delete_category(project_id: int, category_id: int) -> None:
     """Delete a category.
 
     No animal may have it.
     """
     remove_category(project_id, category_id)
-    return Result(None)

@@ -90,8 +90,9 @@ class Deprecation:
             raise ErrorResponse("operation_removed", date, self.successor)
 
 
-# It takes the id of the project, and then the parameters, members and ids.
-View = Callable[..., Result]
+# It takes the id of the project, and then the parameters, members and ids. Without a
+# `returns` of its contract, it returns nothing.
+View = Callable[..., Any]
 
 
 @dataclass(frozen=True, kw_only=True)

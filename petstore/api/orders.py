@@ -77,7 +77,6 @@ def update_order(project_id: int, order_id: int, **changes: str | None) -> Resul
 
 @bp.delete("/<id:order_id>")
 @Contract(required_role=WRITE, rule_errors=(OrderOpen,))
-def delete_order(project_id: int, order_id: int) -> Result:
+def delete_order(project_id: int, order_id: int) -> None:
     """Delete a closed order."""
     Order.remove(project_id, order_id)
-    return Result(None)

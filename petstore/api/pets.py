@@ -87,14 +87,13 @@ def update_pet(project_id: int, pet_id: int, **changes: Any) -> Result:
 
 @bp.delete("/<id:pet_id>")
 @Contract(required_role=WRITE, rule_errors=(PetNotAvailable,))
-def delete_pet(project_id: int, pet_id: int) -> Result:
+def delete_pet(project_id: int, pet_id: int) -> None:
     """Withdraw an animal.
 
     It must have no open order. Its orders stay, and keep its id, which no other animal
     gets.
     """
     withdraw_pet(project_id, pet_id)
-    return Result(None)
 
 
 def _location(pet_id: int) -> str:
