@@ -27,7 +27,7 @@ from petstore.models.requests import (
     history,
 )
 from petstore.schemas.fields import name_error
-from petstore.storage.lists import Part
+from petstore.storage.lists import Cursor
 from petstore.upkeep.projects import count_rows, delete_project
 
 MOST = 10**12
@@ -181,7 +181,7 @@ def usage(slug: str | None, days: int) -> Iterator[Row]:
 def activity(slug: str | None) -> Iterator[Row]:
     """Print who did what in each project in the last 90 days, newest first."""
     for project, topic in product(_shown(slug), TOPICS):
-        events = Event.listed(project.id, Part(KEPT), topic).rows
+        events = Event.listed(project.id, Cursor(KEPT), topic).rows
         labels = Key.labels(project.id, [event.actor for event in events])
         for event in events:
             what = topic, event.title, event.facts
@@ -196,7 +196,7 @@ def requests(slug: str | None) -> Iterator[Row]:
     """Print the failed requests of each project in the last 24 hours, newest first."""
     for project in _shown(slug):
         for _, at_ms, *what in FailedRequest.listed(
-            project.id, Part(FAILURES_KEPT)
+            project.id, Cursor(FAILURES_KEPT)
         ).rows:
             yield project.slug, format_instant(at_ms), *what
 

@@ -9,7 +9,7 @@ from petstore.dashboard.sessions import current_project, takes_long
 from petstore.models.grants import WRITE
 from petstore.models.orders import Order
 from petstore.models.pets import STATUSES, Pet
-from petstore.storage.lists import Part
+from petstore.storage.lists import Cursor
 from petstore.web.application import current_request, limiter_of
 
 INDEX = "home.home"
@@ -25,8 +25,8 @@ def home() -> str:
     project_id = current_project().id
     caller, limiter = current_request().state.required_caller, limiter_of(current_app)
     quota, forms = limiter.peek(caller, None), limiter.peek_forms(caller)
-    reserved = Order.listed(project_id, Part(SHOWN_ROWS), status="placed")
-    newest = Pet.listed(project_id, Part(SHOWN_ROWS)).rows
+    reserved = Order.listed(project_id, Cursor(SHOWN_ROWS), status="placed")
+    newest = Pet.listed(project_id, Cursor(SHOWN_ROWS)).rows
     shown = {pet.category_id for pet in newest}
     offered, labels = category_labels(project_id, shown)
     return render_template(

@@ -11,7 +11,7 @@ from petstore.concurrency import give_way
 from petstore.dashboard.sessions import count_expensive_page
 from petstore.errors import InvalidRequest
 from petstore.schemas import StrictSchema
-from petstore.storage.lists import Listed, Part
+from petstore.storage.lists import Cursor, ListPage
 from petstore.web.application import current_request
 
 POSITIONS = ("after", "before", "last", "page", "whole")
@@ -26,7 +26,7 @@ class Page:
     parameters: dict[str, str]
     values: dict[str, Any]  # of the filters, as the schema loads them
     limit: int
-    listed: Listed
+    listed: ListPage
 
     @property
     def rows(self) -> list[Any]:
@@ -89,7 +89,9 @@ class Page:
         return self.number and max(1, self.number + step)
 
 
-def read_list(endpoint: str, query: StrictSchema, fetch: Callable[..., Listed]) -> Page:
+def read_list(
+    endpoint: str, query: StrictSchema, fetch: Callable[..., ListPage]
+) -> Page:
     """Return the page of a list that the query string asks for.
 
     `fetch` returns a part of the list. It takes the part, and a keyword argument for
@@ -97,7 +99,7 @@ def read_list(endpoint: str, query: StrictSchema, fetch: Callable[..., Listed]) 
     """
     parameters, values = read_query(query)
     limit, _ = values.pop("limit"), values.pop("page")
-    part = Part(
+    part = Cursor(
         limit=limit,
         after=values.pop("after"),
         before=values.pop("before"),
@@ -105,7 +107,7 @@ def read_list(endpoint: str, query: StrictSchema, fetch: Callable[..., Listed]) 
     )
     if values.pop("whole"):
         count_expensive_page()
-        part = Part(MAX_WHOLE)
+        part = Cursor(MAX_WHOLE)
     return Page(endpoint, parameters, values, limit, fetch(part, **values))
 
 

@@ -30,7 +30,7 @@ from petstore.schemas import text_of
 from petstore.schemas.fields import INTEGER_PATTERN
 from petstore.schemas.orders import OrderForm
 from petstore.schemas.pets import AnimalChangeForm, AnimalForm, DashboardPetQuery
-from petstore.storage.lists import BEFORE_ALL, MAX_ID, Part
+from petstore.storage.lists import BEFORE_ALL, MAX_ID, Cursor
 
 INDEX = "dashboard_pets.animals"
 ANIMAL = "dashboard_pets.animal"
@@ -96,7 +96,7 @@ def animal(pet_id: int, form: Form = EMPTY) -> str:
     """Show one animal; the form corrects or orders it."""
     project_id = current_project().id
     pet = Pet.get_own(project_id, pet_id)
-    orders = Order.listed(project_id, Part(SHOWN_ORDERS), name=f"#{pet_id}")
+    orders = Order.listed(project_id, Cursor(SHOWN_ORDERS), name=f"#{pet_id}")
     origin = Pet.origin(project_id, pet_id)
     actions = (url_for(each, pet_id=pet_id) for each in (ANIMAL, ORDER_ANIMAL))
     form = filled_in(form, *actions)

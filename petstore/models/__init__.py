@@ -72,8 +72,8 @@ class OfProject:
 
         There are at most `limit`, those in which columns have the values of filters.
         """
-        part = {"project": project_id, "after": after, "limit": limit}
-        return _select_page(cls, *sorted(filters), **part, **filters)
+        cursor = {"project": project_id, "after": after, "limit": limit}
+        return _select_page(cls, *sorted(filters), **cursor, **filters)
 
     @classmethod
     def delete_surplus(cls, kept: int, most: int, **values: int | str) -> None:

@@ -10,7 +10,7 @@ from petstore.events import KEPT, KEPT_MS, KINDS, SETTINGS, SHELTER
 from petstore.models import OfProject
 from petstore.models.projects import Project
 from petstore.storage import BaseModel, compiled, db, placeholder
-from petstore.storage.lists import List, Listed, Part
+from petstore.storage.lists import Cursor, Listing, ListPage
 
 DELETED_AT_ONCE = 20
 
@@ -41,13 +41,13 @@ class Event(OfProject, BaseModel):
         return self.name.replace("_", " ")
 
     @classmethod
-    def listed(cls, project_id: int, part: Part, topic: str = SETTINGS) -> Listed:
-        listed = List(
+    def listed(cls, project_id: int, cursor: Cursor, topic: str = SETTINGS) -> ListPage:
+        listed = Listing(
             cls,
             ((cls.project, project_id), (cls.topic, topic)),
             search=[cls.at_ms >= clock.now_ms() - KEPT_MS],
             newest=KEPT,
-        ).show(part)
+        ).show(cursor)
         rows = [row._asdict() | {"facts": json.loads(row.facts)} for row in listed.rows]
         return listed._replace(rows=[cls(**row) for row in rows])
 

@@ -15,7 +15,7 @@ from petstore.models import OfProject, RuleError
 from petstore.models.projects import Project, count_if_room, refuse_rows, take_rows
 from petstore.models.searching import are_alike, forms_of
 from petstore.storage import BaseModel, Row, compiled, db, placeholder
-from petstore.storage.lists import MAX_COUNTED, List, Listed, Part
+from petstore.storage.lists import MAX_COUNTED, Cursor, Listing, ListPage
 
 # What JavaScript and spreadsheets read exactly is at most 2^53 - 1.
 MAX_NEW_ID = 2**53 - 1
@@ -214,8 +214,9 @@ class Category(OfProject, BaseModel):
         return cls.row(category_id, name), is_new
 
     @classmethod
-    def listed(cls, project_id: int, part: Part) -> Listed:
-        return List(cls, ((cls.project, project_id),), is_descending=False).show(part)
+    def listed(cls, project_id: int, cursor: Cursor) -> ListPage:
+        of_project = ((cls.project, project_id),)
+        return Listing(cls, of_project, is_descending=False).show(cursor)
 
     @classmethod
     def names(cls, project_id: int, ids: set[int]) -> dict[int, str]:

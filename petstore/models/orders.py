@@ -12,7 +12,7 @@ from petstore.models.pets import Pet, PetNotAvailable
 from petstore.models.projects import Project, take_rows
 from petstore.models.searching import Wanted, fold
 from petstore.storage import BaseModel, Row, compiled, db, placeholder
-from petstore.storage.lists import List, Listed, Part, count_each
+from petstore.storage.lists import Cursor, Listing, ListPage, count_each
 
 # Each with what the animal becomes.
 CLOSED = {"completed": "sold", "cancelled": "available"}
@@ -154,9 +154,9 @@ class Order(OfProject, BaseModel):
 
     @staticmethod
     def listed(
-        project_id: int, part: Part, *, status: str | None = None, name: str = ""
-    ) -> Listed:
-        """Return a part of the project's orders, newest first.
+        project_id: int, cursor: Cursor, *, status: str | None = None, name: str = ""
+    ) -> ListPage:
+        """Return a page of the project's orders, newest first.
 
         `name` searches their references and the names of their animals, or is the
         number of an animal, as `Wanted` has it.
@@ -168,7 +168,7 @@ class Order(OfProject, BaseModel):
             (Order.status, status),
         )
         search = wanted.search(_reference_and_name())
-        return List(Order, filters, search=search).show(part)
+        return Listing(Order, filters, search=search).show(cursor)
 
     @staticmethod
     def counts(project_id: int) -> dict[str, int]:

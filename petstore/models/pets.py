@@ -13,7 +13,7 @@ from petstore.models.categories import CATEGORY_EXISTS, Category
 from petstore.models.projects import Project, take_rows
 from petstore.models.searching import Wanted, fold
 from petstore.storage import BaseModel, Row, compiled, db, placeholder
-from petstore.storage.lists import List, Listed, Part, count_each
+from petstore.storage.lists import Cursor, Listing, ListPage, count_each
 
 STATUSES = ("available", "pending", "sold")
 MOST_OF_CATEGORY = 1_000  # animals that are counted
@@ -144,14 +144,14 @@ class Pet(OfProject, BaseModel):
     def listed(
         cls,
         project_id: int,
-        part: Part,
+        cursor: Cursor,
         *,
         status: str | None = None,
         category_id: int | None = None,
         name: str = "",
         sort: str | None = None,
-    ) -> Listed:
-        """Return a part of the project's animals, newest first, or the newest by name.
+    ) -> ListPage:
+        """Return a page of the project's animals, newest first, or the newest by name.
 
         `name` searches their names, or is the number of one, as `Wanted` has it.
         """
@@ -162,12 +162,12 @@ class Pet(OfProject, BaseModel):
             (cls.status, status),
             (cls.id, wanted.number),
         )
-        return List(
+        return Listing(
             cls,
             filters,
             search=wanted.search(cls.folded),
             sort=cls.folded if sort else None,
-        ).show(part)
+        ).show(cursor)
 
     @classmethod
     def counts(cls, project_id: int, category_id: int | None = None) -> dict[str, int]:

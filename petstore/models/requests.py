@@ -14,7 +14,7 @@ from petstore.models import OfProject
 from petstore.models.keys import Key
 from petstore.models.projects import Project
 from petstore.storage import BaseModel, close_connections, compiled, db, placeholder
-from petstore.storage.lists import List, Listed, Part
+from petstore.storage.lists import Cursor, Listing, ListPage
 
 FAILURES_KEPT = 200  # of a project
 FAILURES_KEPT_MS = clock.MS_PER_DAY
@@ -93,8 +93,10 @@ class FailedRequest(OfProject, BaseModel):
         indexes = ((("project", "id"), False),)
 
     @classmethod
-    def listed(cls, project_id: int, part: Part, *, id: str | None = None) -> Listed:
-        """Return a part of the project's failures of the last 24 hours, newest first.
+    def listed(
+        cls, project_id: int, cursor: Cursor, *, id: str | None = None
+    ) -> ListPage:
+        """Return a page of the project's failures of the last 24 hours, newest first.
 
         There are at most `FAILURES_KEPT`; with a request's id, those of this one.
         """
@@ -102,7 +104,7 @@ class FailedRequest(OfProject, BaseModel):
         if id:
             search.append(cls.request_id == id.strip())
         filters = ((cls.project, project_id),)
-        return List(cls, filters, search=search, newest=FAILURES_KEPT).show(part)
+        return Listing(cls, filters, search=search, newest=FAILURES_KEPT).show(cursor)
 
 
 def _write_failures(failures: list[dict[str, Any]]) -> None:

@@ -17,7 +17,7 @@ MAX_ID = 2**63 - 1
 BEFORE_ALL = -1  # there may be a category 0
 
 
-class Part(NamedTuple):
+class Cursor(NamedTuple):
     """Which rows to show: the first, the last, or those after or before one's id."""
 
     limit: int
@@ -26,18 +26,18 @@ class Part(NamedTuple):
     is_last: bool = False
 
 
-class Listed(NamedTuple):
+class ListPage(NamedTuple):
     """Some rows of a list, and how many it has."""
 
     rows: list[Row]
     total: int
     is_exact: bool  # or there are at least so many
-    previous: int | None  # the id before which the previous part ends, if there is one
-    next: int | None  # the id after which the next part begins, if there is one
+    previous: int | None  # the id before which the previous page ends, if there is one
+    next: int | None  # the id after which the next page begins, if there is one
 
 
 @dataclass(frozen=True)
-class List:
+class Listing:
     """The rows in which columns have these values, in the order of their ids.
 
     A search looks at the newest rows alone, and shows those for which it is true.
@@ -48,9 +48,9 @@ class List:
     is_descending: bool = True
     search: Sequence[Expression] = ()
     newest: int | None = None  # the number of rows that belong to the list, if limited
-    sort: Field | None = None  # of the newest rows, whose parts have numbers then
+    sort: Field | None = None  # of the newest rows, whose pages have numbers then
 
-    def show(self, part: Part) -> Listed:
+    def show(self, cursor: Cursor) -> ListPage:
         most = self.newest or MAX_COUNTED
         older = db.scan(self._select([self.model.id]).offset(most).limit(1))
         above = older[0][0] if older else BEFORE_ALL
@@ -58,30 +58,32 @@ class List:
         [(total,)] = db.scan(counted.select_from(fn.COUNT(SQL("*"))))
         is_exact = not older or self.newest is not None
         if self.sort:
-            return self._sorted(part, above, total, is_exact)
+            return self._sorted(cursor, above, total, is_exact)
         lowest = above if self.search else BEFORE_ALL
-        if part.is_last or part.before is not None:
-            rows, previous = self._read(part.limit, lowest, part.before, True)
+        if cursor.is_last or cursor.before is not None:
+            rows, previous = self._read(cursor.limit, lowest, cursor.before, True)
             if previous is not None:
-                following = None if part.is_last else rows[0].id
-                return Listed(rows[::-1], total, is_exact, previous, following)
-            part = Part(part.limit)  # this is the beginning, so fill the page
-        rows, following = self._read(part.limit, lowest, part.after, False)
-        previous = rows[0].id if rows and part.after is not None else None
-        return Listed(rows, total, is_exact, previous, following)
+                following = None if cursor.is_last else rows[0].id
+                return ListPage(rows[::-1], total, is_exact, previous, following)
+            cursor = Cursor(cursor.limit)  # this is the beginning, so fill the page
+        rows, following = self._read(cursor.limit, lowest, cursor.after, False)
+        previous = rows[0].id if rows and cursor.after is not None else None
+        return ListPage(rows, total, is_exact, previous, following)
 
-    def _sorted(self, part: Part, above: int, total: int, is_exact: bool) -> Listed:
-        """Return a part of the newest rows, in the order of a column."""
-        end = total if part.is_last else part.before
-        start = part.after or 0 if end is None else max(0, end - part.limit)
+    def _sorted(
+        self, cursor: Cursor, above: int, total: int, is_exact: bool
+    ) -> ListPage:
+        """Return a page of the newest rows, in the order of a column."""
+        end = total if cursor.is_last else cursor.before
+        start = cursor.after or 0 if end is None else max(0, end - cursor.limit)
         key, order = self.model.id, (self.sort, self.model.id)
         found = self._select([key], above).where(*self.search)
-        few = found.order_by(*order).limit(part.limit).offset(start)
+        few = found.order_by(*order).limit(cursor.limit).offset(start)
         query = self.model.select(*self.model.columns()).where(key.in_(few))
         rows = self._rows(query.order_by(*order))
         stop = start + len(rows)
         following = stop if stop < total else None
-        return Listed(rows, total, is_exact, start or None, following)
+        return ListPage(rows, total, is_exact, start or None, following)
 
     def _read(
         self, limit: int, above: int, start: int | None, is_backward: bool

@@ -19,13 +19,13 @@ from petstore.models.requests import (
     failures,
 )
 from petstore.storage import Row
-from petstore.storage.lists import Part
+from petstore.storage.lists import Cursor
 from petstore.upkeep import housekeeping
 from tests.harness.clocks import START_MS, Clock
 from tests.harness.databases import of_one_engine
 
 NEVER = 3600.0
-EVERYTHING = Part(limit=FAILURES_KEPT + 1)
+EVERYTHING = Cursor(limit=FAILURES_KEPT + 1)
 
 
 def found(project: Project, request_id: str | None = None) -> list[Row]:

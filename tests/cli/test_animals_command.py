@@ -13,7 +13,7 @@ from petstore.models.orders import Order
 from petstore.models.pets import Pet
 from petstore.models.projects import Plan, Project
 from petstore.sheets import exports
-from petstore.storage.lists import Part
+from petstore.storage.lists import Cursor
 from tests.cli.outputs import failure, printed, refusal
 from tests.harness.browser import add_pet
 from tests.harness.databases import of_both_engines
@@ -130,7 +130,7 @@ def test_lines_add_and_correct(import_text: Import, project: Project, rex: int):
         ("Tim", 9, "sold"),
         ("Bo", 9, "available"),
     ]
-    assert Pet.listed(project.id, Part(9), name="tim").rows[0].id == tom
+    assert Pet.listed(project.id, Cursor(9), name="tim").rows[0].id == tom
 
 
 def test_each_correction_at_fault_is_named(

@@ -11,7 +11,7 @@ from petstore.models.pets import Pet
 from petstore.models.projects import Project
 from petstore.models.searching import fold
 from petstore.storage import lists
-from petstore.storage.lists import MAX_ID, Listed, Part
+from petstore.storage.lists import MAX_ID, Cursor, ListPage
 
 NAMES = ("Rex", "rex", "Ray", "Äffchen", "äffchen", "Rex", "100%", "Zoë", "RE", "Re_x")
 
@@ -32,17 +32,17 @@ def pets(project: Project, rival: Project) -> list[Pet]:
     return pets
 
 
-def walk(show: Callable[[Part], Listed], limit: int) -> list[list[int]]:
+def walk(show: Callable[[Cursor], ListPage], limit: int) -> list[list[int]]:
     """Return the ids on every page, from the first to the last and back again."""
-    page = show(Part(limit))
+    page = show(Cursor(limit))
     pages = [page]
     while page.next is not None:
-        page = show(Part(limit, after=page.next))
+        page = show(Cursor(limit, after=page.next))
         pages.append(page)
     forth = [[row.id for row in page.rows] for page in pages]
     pages = [page]
     while page.previous is not None:
-        page = show(Part(limit, before=page.previous))
+        page = show(Cursor(limit, before=page.previous))
         pages.append(page)
     assert [[row.id for row in page.rows] for page in pages[::-1]] == forth
     return forth
@@ -70,14 +70,14 @@ def test_animals_are_listed_newest_first_or_by_name_in_both_directions(
         assert all(len(page) == limit for page in pages[:-1])
         by_name = sorted((fold(pet.name), pet.id) for pet in wanted)
         assert list(chain(*walk(sort, limit))) == [pet_id for _, pet_id in by_name]
-    assert show(Part(10)) == Listed(wanted, len(wanted), True, None, None)
+    assert show(Cursor(10)) == ListPage(wanted, len(wanted), True, None, None)
 
 
 def test_search_finds_all_its_words_whatever_their_order_case_and_accents(
     project: Project, pets: list[Pet]
 ):
     def found(text: str) -> list[str]:
-        rows = Pet.listed(project.id, Part(10), name=text).rows
+        rows = Pet.listed(project.id, Cursor(10), name=text).rows
         return [pet.name for pet in rows]
 
     for text, names in (
@@ -95,20 +95,20 @@ def test_search_finds_all_its_words_whatever_their_order_case_and_accents(
 def test_search_finds_as_many_words_as_a_name_can_have(project: Project):
     name = " ".join(map(chr, range(0x4E00, 0x4E00 + 100)))
     Pet.add(project.id, name=name, category_id=1, status="available")
-    Order.place(project.id, Pet.listed(project.id, Part(1)).rows[0].id, name[::-1])
+    Order.place(project.id, Pet.listed(project.id, Cursor(1)).rows[0].id, name[::-1])
     for model in (Pet, Order):
-        assert model.listed(project.id, Part(1), name=name).total == 1
+        assert model.listed(project.id, Cursor(1), name=name).total == 1
 
 
 def test_search_finds_an_animal_by_its_number(
     project: Project, rival: Project, pets: list[Pet]
 ):
     for text in (f"#{pets[3].id}", f" #0{pets[3].id} ", f"{pets[3].id}"):
-        listed = Pet.listed(project.id, Part(10), name=text)
-        assert listed == Listed([pets[3]], 1, True, None, None)
+        listed = Pet.listed(project.id, Cursor(10), name=text)
+        assert listed == ListPage([pets[3]], 1, True, None, None)
     [foreign] = Pet.page(rival.id, after=0, limit=1)
     for number in (foreign.id, 0, MAX_ID, 10**19 - 1):
-        assert Pet.listed(project.id, Part(10), name=f"#{number}").total == 0
+        assert Pet.listed(project.id, Cursor(10), name=f"#{number}").total == 0
 
 
 def test_search_and_total_see_the_newest_animals_and_say_so(
@@ -116,6 +116,6 @@ def test_search_and_total_see_the_newest_animals_and_say_so(
 ):
     for most, total in ((11, (10, True)), (10, (10, True)), (9, (9, False))):
         monkeypatch.setattr(lists, "MAX_COUNTED", most)
-        assert Pet.listed(project.id, Part(1))[1:3] == total
-    listed = Pet.listed(project.id, Part(10), name="rex")
+        assert Pet.listed(project.id, Cursor(1))[1:3] == total
+    listed = Pet.listed(project.id, Cursor(10), name="rex")
     assert (listed.rows, listed.is_exact) == ([pets[5], pets[1]], False)

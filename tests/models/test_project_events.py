@@ -12,14 +12,14 @@ from petstore.models.activity import Event
 from petstore.models.domains import Certificate, DnsResult, Domain
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
-from petstore.storage.lists import Part
+from petstore.storage.lists import Cursor
 from tests.harness.clocks import START_MS, Clock
 from tests.harness.databases import of_one_engine
 from tests.harness.host_fixtures import NAME, Own
 
 
 def listed(project: Project, **part: int) -> list[Event]:
-    return Event.listed(project.id, Part(**{"limit": KEPT} | part)).rows
+    return Event.listed(project.id, Cursor(**{"limit": KEPT} | part)).rows
 
 
 def told(project: Project) -> list[tuple]:
@@ -113,10 +113,10 @@ def test_pages_go_from_the_newest_event_to_the_oldest_of_90_days(
     act(project, 5)
     assert len(listed(project)) == 8
     clock.move(seconds=1)
-    newest = Event.listed(project.id, Part(3))
+    newest = Event.listed(project.id, Cursor(3))
     assert [event.id for event in newest.rows] == [8, 7, 6]
     assert (newest.total, newest.is_exact, newest.next) == (5, True, 6)
-    oldest = Event.listed(project.id, Part(3, after=6))
+    oldest = Event.listed(project.id, Cursor(3, after=6))
     assert [event.id for event in oldest.rows] == [5, 4]
     assert oldest.next is None
     assert [event.id for event in listed(project, limit=2, is_last=True)] == [5, 4]
