@@ -12,7 +12,6 @@ ALLOWED = {
     "data",  # the command `flask data`
     "form_data_parser_class",  # Werkzeug looks it up
     "_exc_info",  # of a WSGI server
-    "ServerInfo",
 }
 
 

@@ -32,7 +32,7 @@ def test_models_match_migrated_tables(engine: str, new_database: Callable[[str],
         of_models |= {model._meta.table_name for model in models}
         of_migrations |= migrated.keys()
     databases.close()
-    assert of_models == of_migrations
+    assert of_models == of_migrations - {"counter"}  # of release 1.2.0
 
 
 def test_each_error_code_is_documented_with_its_status():

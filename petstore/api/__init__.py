@@ -15,8 +15,8 @@ from petstore.errors import ErrorResponse
 from petstore.events import actor
 from petstore.models.callers import Caller
 from petstore.models.grants import FULL, KeyNotAllowed, is_one_of, require_role
-from petstore.quotas.decisions import Decision
 from petstore.quotas.limiter import STRANGERS, Limiter
+from petstore.quotas.strategy import Decision
 from petstore.settings import Settings
 from petstore.web.application import (
     ApplicationRequest,

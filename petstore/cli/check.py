@@ -171,7 +171,7 @@ def check_counters(settings: Settings) -> Result:
         decision = limiter.count(None, address)
     finally:
         logger.removeHandler(lost)
-    if limiter.is_down:
+    if limiter.strategy.is_down:
         return "wrong", _explained(lost.reason, UNCOUNTED)
     if settings.redis_url and (fault := _clock_fault(decision.now_ms)):
         return "wrong", f"Redis counts, but {fault}"

@@ -18,7 +18,7 @@ from petstore.models.grants import require_role
 from petstore.models.projects import Project
 from petstore.models.secrets import Secret
 from petstore.models.sessions import Session
-from petstore.quotas.decisions import Decision
+from petstore.quotas.strategy import Decision
 from petstore.settings import Settings
 from petstore.web.application import (
     NO_SESSION,

@@ -29,7 +29,7 @@ def usage() -> str:
         top=max(2, *(day.served + day.refused for day in days)),
         plans=PLANS,
         offers=_offers(),
-        is_degraded=limiter.is_down,
+        is_degraded=limiter.strategy.is_down,
     )
 
 

@@ -15,7 +15,7 @@ from petstore.models.callers import Caller
 from petstore.models.credentials import MARK, masked
 from petstore.models.grants import PUBLIC
 from petstore.models.requests import KeyUse, failures, uses
-from petstore.quotas.decisions import Decision
+from petstore.quotas.strategy import Decision
 from petstore.upkeep import housekeeping
 from petstore.web.application import (
     ApplicationRequest,

@@ -1,42 +1,34 @@
-"""A storage of limits in the database: a row for each subject, one statement a hit."""
+"""A storage of limits in the database: a row for each window, one statement a hit."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from functools import cache
+from typing import Any
 
 import peewee
-from limits import RateLimitItemPerSecond
 from limits.storage import Storage
-from peewee import (
-    EXCLUDED,
-    SQL,
-    BigIntegerField,
-    BooleanField,
-    Case,
-    Cast,
-    Expression,
-    Query,
-    TextField,
-    fn,
-)
+from peewee import EXCLUDED, SQL, BigIntegerField, Case, Query, Select, chunked, fn
 
 from petstore import clock
-from petstore.clock import MS_PER_MINUTE, MS_PER_SECOND
-from petstore.quotas.strategy import NO_BAN, AlignedWindowSupport, Ban, Counts, Hit
+from petstore.quotas.strategy import NO_BAN, AlignedWindowSupport, Ban, Counts, Window
 from petstore.storage import CounterModel, compiled, counters, placeholder
 
 UNLIMITED = 2**62
+KNOWN = 10_000  # subjects
+LONGEST_SECONDS = clock.MS_PER_DAY // clock.MS_PER_SECOND
 
 
 class Counter(CounterModel):
-    """What a subject has used of two windows, the shorter and the longer one."""
+    """How much is used of a window, in a row that the windows after it use again."""
 
-    subject = TextField(primary_key=True)
-    short_ends_ms = BigIntegerField()
-    short_used = BigIntegerField()
-    long_ends_ms = BigIntegerField(index=True)  # the row is deleted after that
-    long_used = BigIntegerField()
-    hit_ms = BigIntegerField()
-    is_granted = BooleanField()  # whether the latest hit was granted
+    key = peewee.TextField(primary_key=True)
+    ends_ms = BigIntegerField(index=True)  # the row is deleted after that
+    used = BigIntegerField()
+    most = BigIntegerField()
+
+    class Meta:
+        table_name = "window_counter"  # the table `counter` is that of release 1.2.0
+        # The database refuses a statement as a whole if a window of it has no room.
+        constraints = [peewee.Check("used <= most")]
 
 
 class Strike(CounterModel):
@@ -46,219 +38,156 @@ class Strike(CounterModel):
     minute = BigIntegerField(index=True)
     strikes = BigIntegerField()
     refused_ms = BigIntegerField()
-    counts = BooleanField()  # whether the latest refusal is among the strikes
+    counts = peewee.BooleanField()  # whether the latest refusal is among the strikes
 
 
 class DatabaseStorage(Storage, AlignedWindowSupport):
-    """Counts exactly over all processes: the database serializes a subject's hits."""
+    """Counts exactly over all processes: the database serializes a window's hits."""
 
     STORAGE_SCHEME = ["petstore+database"]
+    base_exceptions = peewee.PeeweeException  # raised while the database is away
 
-    @property
-    def base_exceptions(self) -> type[Exception]:
-        """What is raised while the database is away."""
-        return peewee.PeeweeException
+    def __init__(self) -> None:
+        super().__init__()
+        # When the shortest window of a subject ends that this process has seen begin.
+        self._ends_ms: dict[str, int] = {}
 
-    def count(self, hits: Sequence[Hit], cost: int = 1, ban: Ban = NO_BAN) -> Counts:
-        found = _count_all(hits, cost, ban.until_ms)
-        used = [
-            number
-            for hit, each in zip(hits, found, strict=True)
-            for number in (each.short_used, each.long_used)[: len(hit.limits)]
-        ]
-        now_ms = max(each.now_ms for each in found)
-        is_granted = all(each.is_granted for each in found)
-        if is_granted or not cost or ban.key_id is None:
-            return Counts(is_granted, used, now_ms)
-        return Counts(False, used, now_ms, _strikes(ban.key_id, now_ms, ban))
+    def acquire_windows(
+        self, windows: Sequence[Window], amount: int = 1, ban: Ban = NO_BAN
+    ) -> Counts:
+        count, subject, now_ms = len(windows), windows[-1].key, clock.now_ms()
+        given = [value for window in windows for value in window[:3]]
+        given += amount, ban.until_ms
+        values = dict(zip(_names(count), given, strict=True))
+        begins = self._ends_ms.get(subject, 0) <= now_ms
+        rows = amount and _hit(values, count, begins)
+        while not rows:
+            [(now_ms, *found)] = _select(count, **values)
+            used = [(used or 0, ends_ms or 0) for used, ends_ms in chunked(found, 2)]
+            pairs = zip(windows, used, strict=True)
+            has_room = all(number + amount <= w.limit for w, (number, _) in pairs)
+            if not (amount and has_room and now_ms >= ban.until_ms):
+                return Counts(False, now_ms, amount and _strikes(ban, now_ms), used)
+            rows = _hit(values, count, True)
+        of_keys = {key: (used, ends_ms) for key, used, ends_ms, _ in rows}
+        used = [of_keys[window.key] for window in windows]
+        if len(self._ends_ms) >= KNOWN:
+            self._ends_ms.clear()
+        self._ends_ms[subject] = used[0][1]
+        return Counts(True, rows[0][-1], 0, used)
 
     def incr(self, key: str, expiry: int, amount: int = 1) -> int:
-        """Add to a counter, whose window is aligned to multiples of its seconds."""
-        window = RateLimitItemPerSecond(UNLIMITED, expiry)
-        return _count(Hit(key, [window]), amount, 0).short_used
+        window = Window(key, expiry, UNLIMITED, "")
+        return self.acquire_windows([window], amount).windows[0][0]
 
     def get(self, key: str) -> int:
-        is_current = Counter.short_ends_ms > clock.now_ms()
-        rows = Counter.select(Counter.short_used).where(Counter.subject == key)
-        return int(rows.where(is_current).scalar() or 0)
+        return self.incr(key, LONGEST_SECONDS, 0)
 
     def get_expiry(self, key: str) -> float:
-        """Return when a counter begins anew, in seconds since 1970."""
-        rows = Counter.select(Counter.short_ends_ms).where(Counter.subject == key)
-        ends_ms = rows.scalar() or clock.now_ms()
-        return float(ends_ms / MS_PER_SECOND)
+        window = Window(key, LONGEST_SECONDS, UNLIMITED, "")
+        return self.acquire_windows([window], 0).windows[0][1] / clock.MS_PER_SECOND
 
     def check(self) -> bool:
-        """Return whether the database can be written to."""
-        try:
-            Counter.delete().where(SQL("1 = 0")).execute()
-        except self.base_exceptions:
-            return False
-        return True
+        return bool(counters.table_exists("window_counter"))
 
     def reset(self) -> int | None:
-        """Forget everything; return how many subjects there were."""
         return int(Counter.delete().execute())
 
     def clear(self, key: str) -> None:
-        Counter.delete().where(Counter.subject == key).execute()
+        Counter.delete().where(Counter.key == key).execute()
 
 
-class Found(NamedTuple):
-    """What is used of the windows of a subject, and whether the hit was granted."""
-
-    is_granted: bool
-    short_used: int
-    long_used: int
-    now_ms: int
-
-
-class _Refused(Exception):
-    """Rolls back what was counted before one of the subjects has refused."""
-
-
-def _count_all(hits: Sequence[Hit], cost: int, banned_until_ms: int) -> list[Found]:
-    found: list[Found] = []
-    if len(hits) == 1 or not cost:
-        return [_count(hit, cost, banned_until_ms) for hit in hits]
+def _hit(values: dict[str, Any], count: int, begins: bool) -> list[Any]:
+    """Count in all windows; return their rows, or none if one of them has no room."""
     try:
-        with counters.atomic():
-            for hit in hits:
-                found.append(_count(hit, cost, banned_until_ms))
-                if not found[-1].is_granted:
-                    raise _Refused
-    except _Refused:
-        return _count_all(hits, 0, banned_until_ms)
-    return found
+        return _upsert.autocommit(count, begins, **values)
+    except peewee.IntegrityError:  # others were faster, which PostgreSQL saw too late
+        return []
 
 
-def _count(hit: Hit, cost: int, banned_until_ms: int) -> Found:
-    """Count for one subject, in a window or in a shorter and a longer one."""
-    short, long = hit.limits[0], hit.limits[-1]
-    run = _upsert_counter.autocommit if cost else _select_counter
-    [found] = run(
-        subject=hit.subject,
-        short_ms=short.get_expiry() * MS_PER_SECOND,
-        long_ms=long.get_expiry() * MS_PER_SECOND,
-        short_limit=short.amount,
-        long_limit=long.amount,
-        cost=cost,
-        banned_until=banned_until_ms,
-    )
-    return Found(*found)
+@cache
+def _names(count: int) -> list[str]:
+    kinds = ("key", "seconds", "limit")
+    names = [f"{kind}{number}" for number in range(count) for kind in kinds]
+    return [*names, "amount", "banned_until"]
+
+
+def _slots(count: int) -> list[tuple[placeholder, Any, placeholder]]:
+    """Return the key, the milliseconds and the limit of each window."""
+    slots = chunked(map(placeholder, _names(count)[:-2]), 3)
+    return [(key, each * clock.MS_PER_SECOND, limit) for key, each, limit in slots]
 
 
 @compiled(counters)
-def _select_counter() -> Query:
-    # An aggregate returns a row, of null, for a subject that has none.
-    now = counters.now_ms
-    pairs = zip(_used_at(now), (0, 0, now), strict=True)
-    shown = [fn.COALESCE(fn.MAX(found), else_) for found, else_ in pairs]
-    is_subject = Counter.subject == placeholder("subject")
-    return Counter.select(SQL("1 = 0"), *shown).where(is_subject)
-
-
-@compiled(counters)
-def _upsert_counter() -> Query:
-    now, cost = counters.now_ms, placeholder("cost")
-    short, long = placeholder("short_ms"), placeholder("long_ms")
-    short_used, long_used, at_ms = _used_at(EXCLUDED.hit_ms)
-    is_granted = _is_granted(EXCLUDED.hit_ms, short_used, long_used)
-    is_new_granted = _is_granted(now, 0, 0)
-    new = Counter.insert(
-        subject=placeholder("subject"),
-        short_ends_ms=_end(now, short),
-        short_used=cost * _one_if(is_new_granted),
-        long_ends_ms=_end(now, long),
-        long_used=cost * _one_if(is_new_granted),
-        hit_ms=now,
-        is_granted=is_new_granted,
-    )
-    return new.on_conflict(
-        conflict_target=(Counter.subject,),
-        update={
-            Counter.short_ends_ms: _end(at_ms, short),
-            Counter.short_used: short_used + cost * _one_if(is_granted),
-            Counter.long_ends_ms: _end(at_ms, long),
-            Counter.long_used: long_used + cost * _one_if(is_granted),
-            Counter.hit_ms: at_ms,
-            Counter.is_granted: is_granted,
-        },
-    ).returning(
-        Counter.is_granted, Counter.short_used, Counter.long_used, Counter.hit_ms
-    )
-
-
-def _used_at(now: Any) -> tuple[Case, ...]:
-    """Return what is used of both windows of a row, and when a hit of now counts.
-
-    The row may already be in the next window, if the hit has waited for the row or the
-    clock was set back. The hit then counts in that window, so that none is counted
-    twice.
-    """
-    windows = (
-        (Counter.short_ends_ms, Counter.short_used, placeholder("short_ms")),
-        (Counter.long_ends_ms, Counter.long_used, placeholder("long_ms")),
-    )
-    nows = [(ends, _end(now, ms), ms) for ends, _, ms in windows]
-    at_ms = Case(None, [(ends == end + ms, end) for ends, end, ms in nows], now)
-    used_at = [
-        Case(None, [(ends == _end(at_ms, ms), used)], 0) for ends, used, ms in windows
+def _select(count: int) -> Query:
+    windows = [
+        Counter.select(column).where(Counter.key == key, _is_current(ms))
+        for key, ms, _ in _slots(count)
+        for column in (Counter.used, Counter.ends_ms)
     ]
-    return *used_at, at_ms
+    return Select(columns=[counters.now_ms, *windows])
 
 
-def _end(moment: Any, length_ms: Any) -> Any:
-    return (moment / length_ms + 1) * length_ms
+@compiled(counters)
+def _upsert(count: int, begins: bool) -> Query:
+    """Return the query that counts; only one that `begins` windows sets their ends.
+
+    SQLite writes the index of a column that is set, even to the value that it has.
+    """
+    now, amount, slots = counters.now_ms, placeholder("amount"), _slots(count)
+    rows, has_room = [], now >= placeholder("banned_until")
+    for key, ms, limit in slots:
+        rows.append((key, (now / ms + 1) * ms, amount, limit))
+        is_current, is_full = _is_current(ms), Counter.used > limit - amount
+        refuses = is_current & is_full if begins else ~is_current | is_full
+        refusing = Counter.select(SQL("1")).where(Counter.key == key, refuses)
+        has_room &= (amount <= limit) & ~fn.EXISTS(refusing)
+    new = Select([peewee.ValuesList(rows)], [SQL("*")]).where(has_room)
+    update = {Counter.most: EXCLUDED.most, Counter.used: Counter.used + EXCLUDED.used}
+    if begins:
+        is_current = _is_current(Case(Counter.key, [each[:2] for each in slots]))
+        used = Case(None, [(is_current, Counter.used)], 0) + EXCLUDED.used
+        ends_ms = Case(None, [(is_current, Counter.ends_ms)], EXCLUDED.ends_ms)
+        update |= {Counter.used: used, Counter.ends_ms: ends_ms}
+    query = Counter.insert_from(new, Counter._meta.sorted_fields)
+    query = query.on_conflict(conflict_target=(Counter.key,), update=update)
+    return query.returning(Counter.key, Counter.used, Counter.ends_ms, now)
 
 
-def _is_granted(now: Any, short_used: Any, long_used: Any) -> Any:
-    cost = placeholder("cost")
-    return (
-        (now >= placeholder("banned_until"))
-        & (cost + short_used <= placeholder("short_limit"))
-        & (cost + long_used <= placeholder("long_limit"))
-    )
+def _is_current(ms: Any) -> Any:
+    """Return the condition that hits of this moment count in the window of a row.
+
+    It may be the next one, if the clock was set back: then none is counted twice.
+    """
+    now = counters.now_ms
+    return (Counter.ends_ms > now) & (Counter.ends_ms <= now + 2 * ms)
 
 
-def _one_if(condition: Expression) -> Cast:
-    return Cast(condition, "int")
-
-
-def _strikes(key_id: int, now_ms: int, ban: Ban) -> int:
+def _strikes(ban: Ban, now_ms: int) -> int:
     """Return how many refusals count towards a ban; 0 if this one does not."""
-    rows = _upsert_strike.autocommit(
-        key=key_id,
-        minute=now_ms // MS_PER_MINUTE,
-        at_ms=now_ms,
-        banned_until=ban.until_ms,
-        pause=ban.pause_ms,
-    )
+    if ban.key_id is None:
+        return 0
+    rows = _upsert_strike.autocommit(at_ms=now_ms, **ban._asdict())
     return next((strikes for strikes, is_strike in rows if is_strike), 0)
 
 
 @compiled(counters)
 def _upsert_strike() -> Query:
     now = placeholder("at_ms")
-    is_strike = (now >= placeholder("banned_until")) & (
-        now - Strike.refused_ms >= placeholder("pause")
-    )
-    is_same_minute = Strike.minute == EXCLUDED.minute
-    new = Strike.insert(
-        key_id=placeholder("key"),
-        minute=placeholder("minute"),
-        strikes=0,
-        refused_ms=now,
-        counts=SQL("1 = 0"),
-    )
-    return new.on_conflict(
+    has_paused = now - Strike.refused_ms >= placeholder("pause_ms")
+    is_strike = (now >= placeholder("until_ms")) & has_paused
+    strikes: Any = Case(None, [(Strike.minute == EXCLUDED.minute, Strike.strikes)], 0)
+    first: dict[Any, Any] = {
+        Strike.key_id: placeholder("key_id"),
+        Strike.refused_ms: now,
+    }
+    first |= {Strike.minute: now / clock.MS_PER_MINUTE, Strike.strikes: 0}
+    counts: dict[Any, Any] = {Strike.strikes: strikes + peewee.Cast(is_strike, "int")}
+    query = Strike.insert(first | {Strike.counts: SQL("1 = 0")}).on_conflict(
         conflict_target=(Strike.key_id,),
         preserve=(Strike.minute, Strike.refused_ms),
-        update={
-            Strike.strikes: Case(None, [(is_same_minute, Strike.strikes)], 0)
-            + _one_if(is_strike),
-            Strike.counts: is_strike,
-        },
+        update=counts | {Strike.counts: is_strike},
         # A refusal that arrives after a later one does not count.
         where=EXCLUDED.refused_ms >= Strike.refused_ms,
-    ).returning(Strike.strikes, Strike.counts)
+    )
+    return query.returning(Strike.strikes, Strike.counts)

@@ -12,7 +12,6 @@ from limits.storage import MemoryStorage, Storage
 from redis.exceptions import RedisClusterException, RedisError
 
 from petstore import clock, timeouts
-from petstore.clock import MS_PER_SECOND
 from petstore.events import emit
 from petstore.models import RuleError
 from petstore.models.secrets import Secret
@@ -24,7 +23,8 @@ from petstore.quotas.strategy import (
     AlignedWindowSupport,
     Ban,
     Counts,
-    Hit,
+    Decision,
+    Window,
 )
 from petstore.storage import Busy, counters, db
 
@@ -38,75 +38,77 @@ class CountersLocked(RuleError):
     text = "The request could not be counted; please try again."
 
 
-class Counters:
-    """The counter storage, replaced by counters of this process during an outage."""
+class FallbackRateLimiter(AlignedWindowRateLimiter):
+    """The strategy on the counter storage, and in this process during an outage.
+
+    An outage ends with a hit on the storage, since a full one can be looked at, too.
+    Each request is counted in one place: what the storage has answered stands.
+    """
 
     def __init__(self, redis_url: str | None, workers: int) -> None:
+        super().__init__(DatabaseStorage())
         self._redis_url = redis_url
         self._workers = workers
+        self._is_open = redis_url is None
         self._lock, self._own_lock = threading.Lock(), threading.Lock()
-        self._shared: AlignedWindowRateLimiter | None = None
         self._share: AlignedWindowRateLimiter | None = None  # of this process
         self.is_down = False  # whether requests are counted here
         self.answers = True  # whether the storage did when it was last asked
-        self._failed: Sequence[Hit] = ()  # what could not be counted
+        self._failed: Sequence[Window] = ()  # what could not be counted
         self._retry_at = 0.0
 
-    def count(self, hits: Sequence[Hit], cost: int = 1, ban: Ban = NO_BAN) -> Counts:
-        """Count a request in all windows of all hits, or in none.
+    def hit_all(
+        self, windows: Sequence[Window], cost: int = 1, ban: Ban = NO_BAN
+    ) -> Decision:
+        """Consume the limits of all windows, or none; with a cost of 0, look.
 
         Raises `CountersLocked`.
         """
-        request = (hits, cost, ban)
         if self.is_down and clock.monotonic() < self._retry_at:
-            return self._own.count(*request)
-        shared = self._shared
+            return self._own.hit_all(windows, cost, ban)
+        storage = self.storage
         try:
-            shared = shared or self._open()
+            if not self._is_open:
+                storage = self._open()
             if self.is_down:
                 # Of a cluster another node may be away, and this one not.
-                shared.count(self._failed, cost=0)
-            counts = shared.count(*request)
+                super().hit_all(self._failed, cost=0)
+            decision = super().hit_all(windows, cost, ban)
         except Busy as error:
             raise CountersLocked from error
         except Exception as error:
             if not _is_outage(error):
                 raise
             # Another one may have been opened since, which answers others.
-            if self._shared in (None, shared):
-                self._begin_outage(hits, error)
-            return self._own.count(*request)
+            if self.storage is storage:
+                self._begin_outage(windows, error)
+            return self._own.hit_all(windows, cost, ban)
         self.answers = True
-        if self.is_down and cost:  # one that is full can be looked at, too
+        if self.is_down and cost:
             self.is_down = False
             emit("counters_restored")
-        return counts
+        return decision
 
-    def _begin_outage(self, hits: Sequence[Hit], reason: Exception) -> None:
+    def _begin_outage(self, windows: Sequence[Window], reason: Exception) -> None:
         # What was known of servers and connections may be wrong by now.
-        self._shared, self.answers = None, False
+        self._is_open, self.answers = self._redis_url is None, False
         self._retry_at = clock.monotonic() + timeouts.LIMITS.retry_store_seconds
-        if self.is_down:  # another request was faster
-            return
-        self.is_down, self._failed = True, hits
-        emit("counters_lost", reason=str(reason))
+        if not self.is_down:  # otherwise another request was faster
+            self.is_down, self._failed = True, windows
+            emit("counters_lost", reason=str(reason))
 
-    def _open(self) -> AlignedWindowRateLimiter:
-        with self._lock:
-            if self._shared is None:
-                self._shared = AlignedWindowRateLimiter(self._open_storage())
-            return self._shared
-
-    def _open_storage(self) -> Storage:
-        """Return the storage: a cluster is asked, and names in Redis need the database.
+    def _open(self) -> Storage:
+        """Return Redis: a cluster is asked, and the names need the database.
 
         Several installations may share a Redis, so the database of each has an id. It
         is empty in databases from before there were ids.
         """
-        if self._redis_url is None:
-            return DatabaseStorage()
-        installation = Secret.shared("installation")[:ID_LENGTH]
-        return redis_storage(self._redis_url, f"petstore:{installation}".rstrip(":"))
+        with self._lock:
+            if self._redis_url and not self._is_open:
+                prefix = f"petstore:{Secret.shared('installation')[:ID_LENGTH]}"
+                self.storage = redis_storage(self._redis_url, prefix.rstrip(":"))
+                self._is_open = True
+            return self.storage
 
     @property
     def _own(self) -> AlignedWindowRateLimiter:
@@ -118,7 +120,7 @@ class Counters:
 
 
 class ShareStorage(MemoryStorage, AlignedWindowSupport):
-    """limits' counters of one process: a subject has the share that belongs to it."""
+    """limits' counters of one process: a window has the share that belongs to it."""
 
     STORAGE_SCHEME = None  # type: ignore[assignment]  # no URL leads to it
 
@@ -127,37 +129,34 @@ class ShareStorage(MemoryStorage, AlignedWindowSupport):
         self._workers = workers
         self._lock = threading.Lock()
 
-    def count(self, hits: Sequence[Hit], cost: int = 1, ban: Ban = NO_BAN) -> Counts:
+    def acquire_windows(
+        self, windows: Sequence[Window], amount: int = 1, ban: Ban = NO_BAN
+    ) -> Counts:
         now_ms = clock.now_ms()
-        windows = [
-            (f"{hit.subject}/{seconds}/{now_ms // MS_PER_SECOND // seconds}", item)
-            for hit in hits
-            for item in hit.limits
-            for seconds in [item.get_expiry()]
-        ]
         with self._lock:
             # The shares of the other processes count as used.
             used = [
-                item.amount - max(1, item.amount // self._workers) + self.get(key)
-                for key, item in windows
+                w.limit - max(1, w.limit // self._workers) + self.get(_current(w.key))
+                for w in windows
             ]
-            is_granted = now_ms >= ban.until_ms and all(
-                number + cost <= item.amount
-                for number, (_, item) in zip(used, windows, strict=True)
-            )
-            if not (cost and is_granted):
-                return Counts(False, used, now_ms)
-            if len(self.storage) >= timeouts.LIMITS.outage_windows:
+            rooms = [w.limit - number for w, number in zip(windows, used, strict=True)]
+            is_granted = now_ms >= ban.until_ms and 0 < amount <= min(rooms)
+            if is_granted and len(self.storage) >= timeouts.LIMITS.outage_windows:
                 self.reset()
-            for key, item in windows:
-                self.incr(key, item.get_expiry(), cost)
-            return Counts(True, [number + cost for number in used], now_ms)
+            for window in windows if is_granted else ():
+                self.incr(_current(window.key), window.seconds, amount)
+        counted = [number + amount * is_granted for number in used]
+        ends = [window.end(now_ms) for window in windows]
+        return Counts(is_granted, now_ms, 0, list(zip(counted, ends, strict=True)))
 
     def clear(self, key: str) -> None:
-        """Forget all windows of a subject."""
-        for window in [*self.storage]:
-            if window.rsplit("/", 2)[0] == key:
-                super().clear(window)
+        super().clear(_current(key))
+
+
+def _current(key: str) -> str:
+    """Return the name of the current window: those of limits begin with a hit."""
+    seconds = int(key.rpartition("/")[-1])
+    return f"{key}/{clock.now_ms() // clock.MS_PER_SECOND // seconds}"
 
 
 def _is_outage(error: Exception) -> bool:

@@ -1,36 +1,31 @@
 """The one place where a request is allowed or refused."""
 
+import ipaddress
 from collections.abc import Iterable, Sequence
+from itertools import chain
 
 from limits import RateLimitItem, RateLimitItemPerDay, RateLimitItemPerHour
 from peewee import chunked
 
 from petstore import clock
-from petstore.clock import MS_PER_SECOND
 from petstore.models import RuleError
 from petstore.models.callers import Caller
 from petstore.models.grants import PUBLIC
 from petstore.models.keys import Key
 from petstore.models.plans import FREE, Quota, quota_of
-from petstore.quotas.decisions import (
-    FORM,
-    KEY,
-    Decision,
-    address_subjects,
-    forms_subject,
-    key_subject,
-    project_subject,
-)
-from petstore.quotas.fallback import Counters, CountersLocked
-from petstore.quotas.strategy import Ban, Counts, Hit
+from petstore.quotas.fallback import CountersLocked, FallbackRateLimiter
+from petstore.quotas.strategy import FORM, KEY, Ban, Decision, Window
 from petstore.settings import Settings
 
+Limits = Sequence[RateLimitItem]
 KNOWN = 1_000  # keys and networks whose last figures a process keeps
 # Of one address (IPv6: its /64): requests without a valid key, and failed sign-ins.
 STRANGERS = quota_of(FREE)
 FAILED_SIGN_INS = Quota.parse("10/minute;100/day")
 # An IPv6 /48, which has 65,536 /64, is allowed so many times as much.
 SITE_FACTOR = 10
+IPV6_NETWORK_BITS = 64
+IPV6_SITE_BITS = 48
 
 # On the dashboard.
 PAGES = Quota.parse("120/minute;5000/day")  # of one project, over all its sessions
@@ -43,53 +38,48 @@ RESERVE = Quota.parse("20/minute;60/day")
 
 
 class TooManyNewKeys(RuleError):
-    text = (
-        "The project has issued {} keys in this hour, which is the limit. Wait for the "
-        "next hour."
-    )
+    text = "The project has issued {} keys in this hour. Wait for the next hour."
 
 
 class TooManyNewDomains(RuleError):
-    text = (
-        "The project has verified {} new domains today, which is the limit. "
-        "The next day begins at 00:00 UTC."
-    )
+    text = "The project has verified {} new domains today. Wait until 00:00 UTC."
 
 
 class Limiter:
     """Decides on requests, by the plans, the bans and the counter storage."""
 
     def __init__(self, settings: Settings) -> None:
-        self._counters = Counters(settings.redis_url, settings.workers)
-        self._known: dict[int | str, Decision] = {}  # by key, or by network
+        self.strategy = FallbackRateLimiter(settings.redis_url, settings.workers)
+        self._known: dict[str, Decision] = {}  # the latest, by key and by network
         self._ban_after = settings.ban_after
-        self._ban_ms = settings.ban_seconds * MS_PER_SECOND
+        self._ban_ms = settings.ban_seconds * clock.MS_PER_SECOND
         self._new_domains = RateLimitItemPerDay(settings.new_domains_per_day)
 
     def count(self, caller: Caller | None, address: str | None) -> Decision:
         """Count a request of the caller, or of the client address without a caller."""
         if caller is None:
             return self._count_address("address", address, STRANGERS)
-        hits = _hits_of(caller)
-        key_id = None if caller.role == PUBLIC else caller.key_id
-        ban = Ban(caller.banned_until_ms or 0, key_id)
-        counts = self._counters.count(hits, ban=ban)
-        until_ms = self._ban_if_due(caller, counts)
         is_public = caller.role == PUBLIC
-        decision = Decision.on(hits, counts, until_ms, is_public=is_public)
-        self._remember({caller.key_id: decision})
+        ban = Ban(caller.banned_until_ms or 0, None if is_public else caller.key_id)
+        decision = self.strategy.hit_all(_windows_of(caller), ban=ban)
+        if is_public:
+            decision = decision._replace(is_public=True)
+        elif decision.strikes and not decision.strikes % self._ban_after:
+            until_ms = decision.now_ms + self._ban_ms
+            Key.ban(caller.key_id, until_ms)
+            decision = decision._replace(banned_until_ms=until_ms)
+        self._remember({_key(caller): decision})
         return decision
 
     def peek(self, caller: Caller | None, address: str | None) -> Decision:
         """Return the figures of the project or the address, without counting."""
-        if caller is None:
-            hits = _address_hits("address", address, STRANGERS)
-            try:
-                return self._of_address(hits, self._counters.count(hits, cost=0))
-            except CountersLocked:
-                return self._last_known(hits)
-        hits = _hits_of(caller)[-1:]
-        return Decision.on(hits, self._counters.count(hits, cost=0))
+        if caller:
+            return self.strategy.hit_all(_windows_of(caller)[:2], cost=0)
+        windows = _windows_of_address("address", address, STRANGERS)
+        try:
+            return self._count_networks(windows, cost=0)
+        except CountersLocked:
+            return self._last_known(windows)
 
     def last_known(self, caller: Caller | None, address: str | None) -> Decision:
         """Return the figures of the caller or the address as this process knows them.
@@ -97,13 +87,9 @@ class Limiter:
         They are those of its last request, or else of windows that have not begun.
         """
         if caller is None:
-            return self._last_known(_address_hits("address", address, STRANGERS))
-        now_ms = clock.now_ms()
-        if known := self._known.get(caller.key_id):
-            return known.renewed(now_ms)
-        hits = _hits_of(caller)
-        counts = Counts(True, [0] * 2 * len(hits), now_ms)
-        return Decision.on(hits, counts, is_public=caller.role == PUBLIC)
+            return self._last_known(_windows_of_address("address", address, STRANGERS))
+        known = self._known.get(_key(caller)) or Decision(True, _windows_of(caller), 0)
+        return known.renewed(clock.now_ms())._replace(is_public=caller.role == PUBLIC)
 
     def count_form(self, caller: Caller) -> Decision:
         """Count a form of the dashboard for the project, and for a key with limits.
@@ -111,13 +97,11 @@ class Limiter:
         No program uses up what the project has for forms. No ban refuses a form, and
         its refusal does not count towards one.
         """
-        hits = [*_hits_of(caller)[:-1], _forms_of(caller)]
-        return Decision.on(hits, self._counters.count(hits))
+        return self.strategy.hit_all(_forms_of(caller) + _windows_of(caller)[2:])
 
     def peek_forms(self, caller: Caller) -> Decision:
         """Return the figures of the project's forms, without counting."""
-        hits = [_forms_of(caller)]
-        return Decision.on(hits, self._counters.count(hits, cost=0))
+        return self.strategy.hit_all(_forms_of(caller), cost=0)
 
     def count_failed_sign_in(self, address: str | None) -> Decision:
         """Count a failed sign-in; refused when too many came before it."""
@@ -142,7 +126,7 @@ class Limiter:
 
     def count_new_key(self, project_id: int) -> None:
         """Count a key that is issued on the dashboard; raises `TooManyNewKeys`."""
-        if not self._is_granted(f"new-keys:{project_id}", NEW_KEYS):
+        if not self.strategy.hit(NEW_KEYS, f"new-keys:{project_id}"):
             raise TooManyNewKeys(NEW_KEYS.amount)
 
     def count_new_domain(self, project_id: int) -> None:
@@ -150,28 +134,16 @@ class Limiter:
 
         Raises `TooManyNewDomains`.
         """
-        if not self._is_granted(f"new-domains:{project_id}", self._new_domains):
+        if not self.strategy.hit(self._new_domains, f"new-domains:{project_id}"):
             raise TooManyNewDomains(self._new_domains.amount)
 
-    def _last_known(self, hits: Sequence[Hit]) -> Decision:
-        now_ms = clock.now_ms()
-        new = Counts(True, [0, 0], now_ms)
-        known = [self._known.get(h.subject) or Decision.on([h], new) for h in hits]
-        return _tighter(each.renewed(now_ms) for each in known)
+    def store_answers(self) -> bool:
+        """Look at the counter storage; return whether it answered."""
+        self.strategy.test(STRANGERS.minute, "look")
+        return self.strategy.answers
 
-    def _of_address(self, hits: Sequence[Hit], counts: Counts) -> Decision:
-        """Keep the figures of each network of an address; return the tighter ones."""
-        of_each: dict[int | str, Decision] = {
-            hit.subject: Decision.on([hit], counts._replace(used=used))
-            for hit, used in zip(hits, chunked(counts.used, 2), strict=True)
-        }
-        self._remember(of_each)
-        return _tighter(of_each.values())
-
-    def _remember(self, decisions: dict[int | str, Decision]) -> None:
-        if len(self._known) >= KNOWN:
-            self._known.clear()
-        self._known |= decisions
+    def _count(self, subject: str, limits: Limits, cost: int = 1) -> Decision:
+        return self.strategy.hit_all(_windows(subject, limits), cost)
 
     def _or_from_reserve(self, decision: Decision, caller: Caller) -> Decision:
         """Count what the project's quota refuses for the key alone."""
@@ -185,63 +157,79 @@ class Limiter:
 
     def _count_address(self, what: str, address: str | None, quota: Quota) -> Decision:
         """Count for an address; what is refused writes nothing, as far as is known."""
-        hits = _address_hits(what, address, quota)
-        decision = self._last_known(hits)
+        windows = _windows_of_address(what, address, quota)
+        decision = self._last_known(windows)
         if not decision.tightest.remaining:
-            decision = self._of_address(hits, self._counters.count(hits, cost=0))
+            decision = self._count_networks(windows, cost=0)
         if decision.tightest.remaining:
-            decision = self._of_address(hits, self._counters.count(hits))
+            decision = self._count_networks(windows)
         return decision
 
-    def _count(
-        self, subject: str, limits: Sequence[RateLimitItem], cost: int = 1
-    ) -> Decision:
-        hits = [Hit(subject, limits)]
-        return Decision.on(hits, self._counters.count(hits, cost), cost=cost)
+    def _count_networks(self, windows: Sequence[Window], cost: int = 1) -> Decision:
+        """Return the figures of the tighter network of an address; remember each."""
+        decision = self.strategy.hit_all(windows, cost)
+        networks = [decision._replace(windows=w) for w in chunked(decision.windows, 2)]
+        self._remember({each.windows[0].key: each for each in networks})
+        return _tighter(networks)
 
-    def _is_granted(self, subject: str, limit: RateLimitItem) -> bool:
-        return self._counters.count([Hit(subject, [limit])]).is_granted
+    def _last_known(self, windows: Sequence[Window]) -> Decision:
+        known = [
+            self._known.get(network[0].key) or Decision(True, network, 0)
+            for network in chunked(windows, 2)
+        ]
+        return _tighter(each.renewed(clock.now_ms()) for each in known)
 
-    @property
-    def is_down(self) -> bool:
-        """Whether this process counts, since the counter storage is away."""
-        return self._counters.is_down
-
-    def store_answers(self) -> bool:
-        """Look at the counter storage; return whether it answered."""
-        self.peek(None, None)
-        return self._counters.answers
-
-    def _ban_if_due(self, caller: Caller, counts: Counts) -> int:
-        """Ban the key after enough strikes; return when its ban ends, 0 for none."""
-        if not counts.strikes or counts.strikes % self._ban_after:
-            return caller.banned_until_ms or 0
-        until_ms = counts.now_ms + self._ban_ms
-        Key.ban(caller.key_id, until_ms)
-        return until_ms
+    def _remember(self, decisions: dict[str, Decision]) -> None:
+        if len(self._known) >= KNOWN:
+            self._known.clear()
+        self._known |= decisions
 
 
-def _hits_of(caller: Caller) -> list[Hit]:
-    """Return the hits for the caller: the limits of the key, if it has any, first."""
-    project = Hit(project_subject(caller.project_id), caller.quota)
-    if caller.key_per_minute is None:
-        return [project]
-    subject = key_subject(caller.project_id, caller.key_id)
-    return [Hit(subject, caller.key_quota, KEY), project]
+def _windows_of(caller: Caller) -> list[Window]:
+    """Return the windows of the caller: of the project, and of a key with limits."""
+    windows = _windows(_project(caller), caller.quota)
+    if caller.key_per_minute is not None:
+        windows += _windows(_key(caller), caller.key_quota, KEY)
+    return windows
 
 
-def _forms_of(caller: Caller) -> Hit:
-    return Hit(forms_subject(caller.project_id), caller.quota, FORM)
+def _forms_of(caller: Caller) -> list[Window]:
+    return _windows(f"{_project(caller)}/forms", caller.quota, FORM)
 
 
-def _address_hits(what: str, address: str | None, quota: Quota) -> list[Hit]:
-    """Return the hits for what comes from an address: for IPv6 its /48 and /64.
+def _windows(subject: str, limits: Limits, prefix: str = "") -> list[Window]:
+    return [Window.of(item, subject, prefix=prefix) for item in limits]
 
-    Where the /48 refuses, the /64 is not counted.
-    """
+
+def _project(caller: Caller) -> str:
+    return f"{{project:{caller.project_id}}}"  # in Redis, the hash tag of its keys
+
+
+def _key(caller: Caller) -> str:
+    return f"{_project(caller)}/key:{caller.key_id}"
+
+
+def _windows_of_address(what: str, address: str | None, quota: Quota) -> list[Window]:
+    """Return the windows for what an address sends: for IPv6 of its /48 and /64."""
     subject, *sites = address_subjects(what, address)
-    of_sites = [Hit(site, quota.times(SITE_FACTOR)) for site in sites]
-    return [*of_sites, Hit(subject, quota)]
+    of_sites = (_windows(site, quota.times(SITE_FACTOR)) for site in sites)
+    return [*chain(*of_sites), *_windows(subject, quota)]
+
+
+def address_subjects(what: str, address: str | None) -> list[str]:
+    """Return the subjects for what comes from an address: for IPv6 its /64 and /48."""
+    try:
+        ip = ipaddress.ip_address((address or "").partition("%")[0])
+    except ValueError:  # a Unix socket has no address; a proxy may send anything
+        return [f"{{{what}:unknown}}"]
+    ip = getattr(ip, "ipv4_mapped", None) or ip
+    if ip.version == 4:
+        return [f"{{{what}:{ip}}}"]
+    network, site = (
+        ipaddress.ip_network((ip, bits), strict=False).network_address
+        for bits in (IPV6_NETWORK_BITS, IPV6_SITE_BITS)
+    )
+    return [f"{{{what}:{site}}}/{network}", f"{{{what}:{site}}}"]
 
 
 def _tighter(decisions: Iterable[Decision]) -> Decision:

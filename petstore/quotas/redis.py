@@ -11,42 +11,31 @@ from pathlib import Path
 from typing import Any, cast
 from urllib.parse import unquote, urlsplit
 
-from limits.storage import (
-    RedisClusterStorage,
-    RedisSentinelStorage,
-    RedisStorage,
-    storage_from_string,
-)
+from hiredis import pack_command
+from limits import storage
+from redis import ConnectionError, RedisError, TimeoutError
 from redis.backoff import NoBackoff
 from redis.connection import AbstractConnection
-from redis.exceptions import (
-    ConnectionError,
-    NoScriptError,
-    RedisClusterException,
-    RedisError,
-    TimeoutError,
-)
+from redis.exceptions import NoScriptError, RedisClusterException
 from redis.retry import Retry
 
 from petstore import clock, timeouts
-from petstore.quotas.strategy import NO_BAN, AlignedWindowSupport, Ban, Counts, Hit
+from petstore.quotas.strategy import NO_BAN, AlignedWindowSupport, Ban, Counts, Window
 from petstore.storage import Busy, seconds_left
 
 SHORTEST_SECONDS = 0.001  # 0 would not wait for what has arrived
-ServerInfo = dict[str, Any]
-Arguments = Sequence[int | str]
 
 
-class SingleStorage(RedisStorage, AlignedWindowSupport):
+class SingleStorage(storage.RedisStorage, AlignedWindowSupport):
     """Counts exactly over all hosts: Redis runs one script at a time."""
 
-    STORAGE_SCHEME = RedisStorage.STORAGE_SCHEME
-    SCRIPT_COUNT = (Path(__file__).parent / "count.lua").read_bytes()
+    STORAGE_SCHEME = storage.RedisStorage.STORAGE_SCHEME
+    SCRIPT_HIT = (Path(__file__).parent / "hit.lua").read_bytes()
 
     def initialize_storage(self, uri: str) -> None:
         """Prepare the scripts and the list of connections; limits calls it."""
         super().initialize_storage(uri)
-        self._script = self.get_connection().register_script(self.SCRIPT_COUNT)
+        self._script = self.get_connection().register_script(self.SCRIPT_HIT)
         # One for each connection that may be in use; cheaper than a semaphore.
         self._turns: queue.SimpleQueue[None] = queue.SimpleQueue()
         for _ in range(timeouts.LIMITS.redis_connections):
@@ -55,33 +44,27 @@ class SingleStorage(RedisStorage, AlignedWindowSupport):
         # Each with the time by which its last hit had to end.
         self._idle: list[tuple[float, AbstractConnection]] = []
 
-    @property
-    def base_exceptions(self) -> tuple[type[Exception], ...]:
-        """What is raised while Redis is away."""
-        return RedisError, RedisClusterException
+    base_exceptions = RedisError, RedisClusterException  # raised while Redis is away
 
-    def count(self, hits: Sequence[Hit], cost: int = 1, ban: Ban = NO_BAN) -> Counts:
-        keys = [self._key(hit.subject) for hit in hits]
-        refused = "" if ban.key_id is None else ban.key_id
-        arguments: list[int | str] = [cost, ban.until_ms, refused, ban.pause_ms]
-        for number, hit in enumerate(hits, start=1):
-            for item in hit.limits:
-                arguments += number, item.get_expiry(), item.amount
+    def acquire_windows(
+        self, windows: Sequence[Window], amount: int = 1, ban: Ban = NO_BAN
+    ) -> Counts:
+        names = [window.key for window in windows]
+        arguments = [amount, ban.until_ms, ban.pause_ms]
+        arguments += [number for window in windows for number in window[1:3]]
+        if ban.key_id is not None:
+            tag, _, _ = names[0].partition("/")
+            names.append(f"{tag}/key:{ban.key_id}/refusals")
+        keys = [f"{self.key_prefix}:{name}" for name in names]
         is_granted, now_ms, strikes, *used = self._take_turn(keys, arguments)
-        return Counts(bool(is_granted), used, now_ms, strikes)
+        pairs = list(zip(used[::2], used[1::2], strict=True))
+        return Counts(bool(is_granted), now_ms, strikes, pairs)
 
-    def clear(self, key: str) -> None:
-        self.get_connection().delete(self._key(key))
-
-    def servers(self) -> list[ServerInfo]:
+    def servers(self) -> list[dict[str, Any]]:
         """Return what each server that counts tells about itself."""
         return [self.storage.info()]
 
-    def _key(self, subject: str) -> str:
-        shared, slash, rest = subject.partition("/")
-        return self.prefixed_key(f"{{{shared}}}{slash}{rest}")
-
-    def _take_turn(self, keys: Sequence[str], arguments: Arguments) -> Any:
+    def _take_turn(self, keys: Sequence[str], arguments: Sequence[int]) -> Any:
         """Run the script as soon as fewer than all connections are in use."""
         failures = self._failures
         try:
@@ -99,7 +82,7 @@ class SingleStorage(RedisStorage, AlignedWindowSupport):
         finally:
             self._turns.put(None)
 
-    def _run(self, keys: Sequence[str], arguments: Arguments) -> Any:
+    def _run(self, keys: Sequence[str], arguments: Sequence[int]) -> Any:
         """Run the script once, even where the connection is cut before the answer."""
         ends = clock.monotonic() + timeouts.LIMITS.hit_seconds
         rest = (len(keys), *keys, *arguments)
@@ -125,22 +108,22 @@ class SingleStorage(RedisStorage, AlignedWindowSupport):
         return new
 
 
-class SentinelStorage(SingleStorage, RedisSentinelStorage):
+class SentinelStorage(SingleStorage, storage.RedisSentinelStorage):
     """Counts in the master that sentinels name."""
 
-    STORAGE_SCHEME = RedisSentinelStorage.STORAGE_SCHEME
+    STORAGE_SCHEME = storage.RedisSentinelStorage.STORAGE_SCHEME
 
 
-class ClusterStorage(SingleStorage, RedisClusterStorage):
+class ClusterStorage(SingleStorage, storage.RedisClusterStorage):
     """Counts in a Redis Cluster, whose nodes redis-py finds."""
 
-    STORAGE_SCHEME = RedisClusterStorage.STORAGE_SCHEME
+    STORAGE_SCHEME = storage.RedisClusterStorage.STORAGE_SCHEME
 
-    def servers(self) -> list[ServerInfo]:
+    def servers(self) -> list[dict[str, Any]]:
         masters = self.storage.get_primaries()
         return [self.storage.info(target_nodes=master) for master in masters]
 
-    def _run(self, keys: Sequence[str], arguments: Arguments) -> Any:
+    def _run(self, keys: Sequence[str], arguments: Sequence[int]) -> Any:
         return self._script(keys, arguments)
 
 
@@ -162,32 +145,26 @@ def redis_storage(
         "retry": Retry(NoBackoff(), 1, (TimeoutError,)),
     }
     parts = urlsplit(url)
-    is_cluster, is_sentinel = (
-        parts.scheme == f"redis+{kind}" for kind in ("cluster", "sentinel")
-    )
-    if is_cluster or is_sentinel:  # limits does not decode their credentials
-        names = ("username", "password")
-        options |= {
-            name: unquote(text) for name in names if (text := getattr(parts, name))
-        }
-    if is_cluster:
+    if "+" in parts.scheme:  # limits does not decode their credentials
+        given = {"username": parts.username, "password": parts.password}
+        options |= {name: unquote(text) for name, text in given.items() if text}
+    if parts.scheme == "redis+cluster":
         options["retry"] = Retry(NoBackoff(), 0)
-    if is_sentinel:
+    if parts.scheme == "redis+sentinel":
         options["sentinel_kwargs"] = options.copy()
-    storage = storage_from_string(url, key_prefix=key_prefix, **options)
-    return cast(SingleStorage, storage)
+    opened = storage.storage_from_string(url, key_prefix=key_prefix, **options)
+    return cast(SingleStorage, opened)
 
 
 def _call(connection: AbstractConnection, ends: float, *command: Any) -> Any:
     """Send a command and return its reply, which must come before the hit ends."""
-    connection.send_command(*command)
+    connection.send_packed_command([pack_command(command)])
+    read = connection.read_response
     try:
-        return connection.read_response(
-            disconnect_on_error=False, timeout=_seconds_left(ends)
-        )
+        return read(disconnect_on_error=False, timeout=_seconds_left(ends))
     except TimeoutError:
         # The reply may have come while this process was late itself.
-        return connection.read_response(timeout=_seconds_left(ends))
+        return read(timeout=_seconds_left(ends))
 
 
 def _seconds_left(ends: float) -> float:

@@ -1,13 +1,13 @@
-"""A strategy of limits: windows of the UTC minute and day, decided together.
+"""A strategy of limits: windows of the UTC minute, hour and day, decided together.
 
-The strategies of limits hit one window after the other, so that a request that the day
-refuses has spent the minute; their keys contain the limit, so that a change of plan
-begins anew; and their windows begin with the first hit, by the clock of the client.
+The fixed windows of limits begin with the first hit, by the clock of the client. Their
+keys contain the limit, so a change of plan would begin anew. And limits hits one window
+after the other, so a request that the day refuses would have used up the minute.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Self, cast
 
 from limits import RateLimitItem
 from limits.storage import Storage
@@ -16,13 +16,8 @@ from limits.util import WindowStats
 
 from petstore.clock import MS_PER_SECOND
 
-
-class Hit(NamedTuple):
-    """The windows of one subject in which a request is counted."""
-
-    subject: str  # what stands before its first slash is shared by related subjects
-    limits: Sequence[RateLimitItem]
-    prefix: str = ""  # of the names of its windows, in headers
+KEY = "key-"  # what the names of the windows of a key begin with
+FORM = "form-"  # and of those of the forms of the dashboard
 
 
 class Ban(NamedTuple):
@@ -40,22 +35,131 @@ class Counts(NamedTuple):
     """The reply of a storage, by its own clock."""
 
     is_granted: bool
-    used: Sequence[int]  # of each window, in the order of the hits
     now_ms: int
+    strikes: int  # refusals that count towards a ban; 0 if this one does not
+    windows: Sequence[tuple[int, int]]  # how much is used of each, and when it ends
+
+
+class Window(NamedTuple):
+    """A minute, hour or day of a subject: how much of it is used, when it resets."""
+
+    key: str  # in a storage
+    seconds: int
+    limit: int
+    name: str  # in headers
+    served: int = 0
+    resets_ms: int = 0
+    remaining: int = 0  # also when a lowered plan allows less than was served
+    resets_in_seconds: int = 0
+
+    @classmethod
+    def of(cls, item: RateLimitItem, *identifiers: str, prefix: str = "") -> Self:
+        """Return the window of an item; unlike that of limits, its key has no limit."""
+        seconds = item.get_expiry()
+        key = f"{'/'.join(identifiers)}/{seconds}"
+        return cls(key, seconds, item.amount, prefix + item.GRANULARITY.name)
+
+    def at(self, now_ms: int, served: int, ends_ms: int) -> "Window":
+        """Return the window at a moment; nothing of it is used if it has ended."""
+        if ends_ms <= now_ms:
+            ends_ms, served = self.end(now_ms), 0
+        left = max(0, self.limit - served)
+        in_seconds = -((now_ms - ends_ms) // MS_PER_SECOND)
+        return Window(*self[:4], served, ends_ms, left, in_seconds)
+
+    def end(self, now_ms: int) -> int:
+        """Return when the UTC minute, hour or day ends that contains the moment."""
+        length_ms = self.seconds * MS_PER_SECOND
+        return (now_ms // length_ms + 1) * length_ms
+
+    @property
+    def allowance(self) -> str:
+        """The limit in words, such as `60 requests a minute`."""
+        what, _, unit = self.name.rpartition("-")
+        noun = "form" if f"{what}-" == FORM else "request"
+        return f"{self.limit:,} {noun}{'s' * (self.limit != 1)} a {unit}"
+
+
+class Decision(NamedTuple):
+    """Whether a request is served, and the figures for its response."""
+
+    is_granted: bool
+    windows: Sequence[Window]  # of the project, then of the key
+    now_ms: int
+    cost: int = 1
+    banned_until_ms: int = 0
     strikes: int = 0  # refusals that count towards a ban; 0 if this one does not
+    # Everybody sees what a public key is told: the windows of the key alone.
+    is_public: bool = False
+
+    @property
+    def shown(self) -> Sequence[Window]:
+        return self.windows[-2:] if self.is_public else self.windows
+
+    @property
+    def is_banned(self) -> bool:
+        return self.now_ms < self.banned_until_ms
+
+    @property
+    def retry_at_ms(self) -> int:
+        """When the ban and every window without room have ended."""
+        ends = [each.resets_ms for each in self.windows if each.remaining < self.cost]
+        return max([self.banned_until_ms, *ends])
+
+    @property
+    def tightest(self) -> Window:
+        """The window with the fewest requests remaining, of equal ones the longest."""
+        return min(self.shown, key=lambda each: (each.remaining, -each.seconds))
+
+    @property
+    def retry_after_seconds(self) -> int:
+        """How long a refused client has to wait until it is served."""
+        return max(0, -((self.now_ms - self.retry_at_ms) // MS_PER_SECOND))
+
+    def renewed(self, now_ms: int) -> Self:
+        windows = [w.at(now_ms, w.served, w.resets_ms) for w in self.windows]
+        return self._replace(windows=windows, now_ms=now_ms)
+
+    def reason(self, plan: str) -> str:
+        """Return in words whose limit refuses a request to a project on the plan."""
+        tightest = self.tightest
+        if tightest.remaining:  # one that is not shown refuses it
+            return "The project of this key has no requests left"
+        who = "This key" if tightest.name.startswith(KEY) else plan.capitalize()
+        return f"{who} allows {tightest.allowance}"
+
+    def headers(self) -> list[tuple[str, str]]:
+        """Return X-RateLimit-* for the tightest window, and RateLimit* for all.
+
+        See specification section 8 and draft-ietf-httpapi-ratelimit-headers-11.
+        """
+        tightest, shown = self.tightest, self.shown
+        policy = [f'"{w.name}";q={w.limit};w={w.seconds}' for w in shown]
+        figures = [f'"{w.name}";r={w.remaining};t={w.resets_in_seconds}' for w in shown]
+        remaining, resets_ms = tightest.remaining, tightest.resets_ms
+        if self.is_banned:
+            remaining, resets_ms = 0, self.retry_at_ms
+        return [
+            ("X-RateLimit-Limit", str(tightest.limit)),
+            ("X-RateLimit-Remaining", str(remaining)),
+            ("X-RateLimit-Reset", str(-(-resets_ms // MS_PER_SECOND))),
+            ("RateLimit-Policy", ", ".join(policy)),
+            ("RateLimit", ", ".join(figures)),
+        ]
 
 
 class AlignedWindowSupport(ABC):
     """What a storage offers to `AlignedWindowRateLimiter`."""
 
     @abstractmethod
-    def count(self, hits: Sequence[Hit], cost: int = 1, ban: Ban = NO_BAN) -> Counts:
-        """Count a request in all windows of all hits, or in none.
+    def acquire_windows(
+        self, windows: Sequence[Window], amount: int = 1, ban: Ban = NO_BAN
+    ) -> Counts:
+        """Count a request in all of the windows, or in none.
 
-        With a cost of 0 it looks, which writes and grants nothing. All subjects share
-        the part before the first slash, and all requests have them in the same order;
-        behind one that refuses, none is written. A refusal counts towards a ban of the
-        key, if there is one.
+        With an amount of 0 it looks, which writes and grants nothing. All requests have
+        windows in the same order. A refusal counts towards a ban of the key, if there
+        is one.
 
         This is one atomic step: however many requests come at the same time, exactly as
         many are granted as the windows allow.
@@ -71,23 +175,26 @@ class AlignedWindowRateLimiter(RateLimiter):
         if not isinstance(storage, AlignedWindowSupport):
             raise NotImplementedError(f"{type(storage)} cannot count windows together")
         super().__init__(storage)
-        self.count = storage.count  # of all windows of a request together
+
+    def hit_all(
+        self, windows: Sequence[Window], cost: int = 1, ban: Ban = NO_BAN
+    ) -> Decision:
+        """Consume the limits of all windows, or none; with a cost of 0, look."""
+        storage = cast(AlignedWindowSupport, self.storage)
+        is_granted, now_ms, strikes, used = storage.acquire_windows(windows, cost, ban)
+        pairs = zip(windows, used, strict=True)
+        found = [window.at(now_ms, *used_and_end) for window, used_and_end in pairs]
+        return Decision(is_granted, found, now_ms, cost or 1, ban.until_ms, strikes)
 
     def hit(self, item: RateLimitItem, *identifiers: str, cost: int = 1) -> bool:
-        return self.count([_hit(item, identifiers)], cost).is_granted
+        return self.hit_all([Window.of(item, *identifiers)], cost).is_granted
 
     def test(self, item: RateLimitItem, *identifiers: str, cost: int = 1) -> bool:
         return self.get_window_stats(item, *identifiers).remaining >= cost
 
     def get_window_stats(self, item: RateLimitItem, *identifiers: str) -> WindowStats:
-        counts = self.count([_hit(item, identifiers)], cost=0)
-        seconds = item.get_expiry()
-        ends = (counts.now_ms // MS_PER_SECOND // seconds + 1) * seconds
-        return WindowStats(ends, max(0, item.amount - counts.used[0]))
+        [window] = self.hit_all([Window.of(item, *identifiers)], cost=0).windows
+        return WindowStats(window.resets_ms / MS_PER_SECOND, window.remaining)
 
     def clear(self, item: RateLimitItem, *identifiers: str) -> None:
-        self.storage.clear(_hit(item, identifiers).subject)
-
-
-def _hit(item: RateLimitItem, identifiers: Sequence[str]) -> Hit:
-    return Hit("/".join(identifiers), [item])
+        self.storage.clear(Window.of(item, *identifiers).key)

@@ -293,11 +293,11 @@ class CompiledQuery:
             rows = [_convert([*row], compiled.of_columns) for row in rows]
         return list(map(compiled.make, rows)) if rows else rows
 
-    def autocommit(self, **values: Any) -> list[Row]:
+    def autocommit(self, *choices: Any, **values: Any) -> list[Row]:
         """Run a query with `autocommit` of the engine, and return all rows."""
         database = self._database.obj
-        compiled = self._compiled.get((type(database), ()))
-        compiled = compiled or self._compile(database, ())
+        compiled = self._compiled.get((type(database), choices))
+        compiled = compiled or self._compile(database, choices)
         rows: list[Row] = database.autocommit(compiled, values)
         return rows
 

@@ -183,13 +183,14 @@ class Sqlite(Engine, peewee.SqliteDatabase):
         """Return the columns to order by; SQLite might also sort by equal ones."""
         return list(columns)
 
-    def row_id(self, _table: type[Model]) -> Sequence[ColumnBase]:
-        """Return the number of a row.
+    def row_id(self, table: type[Model]) -> Sequence[ColumnBase]:
+        """Return the primary key, or the number of a row if that has several columns.
 
-        Of a primary key of several columns, SQLite may use only the first one to find
-        rows that a subquery names, and then read all rows of a project.
+        Of these SQLite may use only the first one to find rows that a subquery names,
+        and then read all rows of a project.
         """
-        return [SQL("rowid")]
+        keys = super().row_id(table)
+        return keys if len(keys) == 1 else [SQL("rowid")]
 
     def scan(self, query: Select) -> list[Row]:
         """Run a query that may read thousands of rows, in a thread.

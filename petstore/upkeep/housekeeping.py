@@ -52,7 +52,7 @@ TABLES = (
     Kept(KeyUsage, KeyUsage.day, requests.SHOWN_DAYS - 1, unit_ms=clock.MS_PER_DAY),
     Kept(Key, Key.ends(), KEEP_ENDED_MS),
     # A clock may be set back into a window, but not by hours.
-    Kept(Counter, Counter.long_ends_ms, clock.MS_PER_DAY // 2),
+    Kept(Counter, Counter.ends_ms, clock.MS_PER_DAY // 2),
     Kept(Strike, Strike.minute, 60, unit_ms=clock.MS_PER_MINUTE),
 )
 _statements = [

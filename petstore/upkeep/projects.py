@@ -7,14 +7,12 @@ from itertools import accumulate
 from pkgutil import walk_packages
 from typing import Any
 
-from peewee import ForeignKeyField, IntegrityError, Tuple, chunked
+from peewee import ForeignKeyField, IntegrityError, Tuple
 
 from petstore import models, quotas, timeouts
 from petstore.models.domains import Domain
 from petstore.models.keys import Key
 from petstore.models.projects import Project, take_rows
-from petstore.quotas.database import Counter, Strike
-from petstore.quotas.decisions import key_subject, project_subject
 from petstore.storage import BaseModel, db
 from petstore.storage.copies import table_groups
 
@@ -63,7 +61,7 @@ def delete_project(project: Project) -> None:
     """Stop a project at once, and then delete its rows, in batches.
 
     It is for commands, since it may take minutes. The next call finishes what was
-    interrupted. Counters in Redis expire by themselves.
+    interrupted. What was counted is deleted when it is outdated.
     """
     with db.atomic():
         project.mark_deleted()
@@ -81,19 +79,10 @@ def delete_project(project: Project) -> None:
 
 def _delete_rows(project_id: int) -> None:
     keys = [key.id for key in Key.select(Key.id).where(Key.project == project_id)]
-    _delete_counts(project_id, keys)
     for field in _references():
         for value in [project_id] if field.rel_model is Project else keys:
             _delete_in_batches(field, value)
     Project.delete().where(Project.id == project_id).execute()
-
-
-def _delete_counts(project_id: int, keys: list[int]) -> None:
-    names = [key_subject(project_id, key) for key in keys]
-    for subject in (*names, project_subject(project_id)):
-        Counter.delete().where(Counter.subject == subject).execute()
-    for some in chunked(keys, timeouts.LIMITS.deleted_rows):
-        Strike.delete().where(Strike.key_id.in_(some)).execute()
 
 
 def _references() -> Iterator[ForeignKeyField]:

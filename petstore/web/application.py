@@ -30,8 +30,8 @@ from petstore.errors import MAX_BODY_BYTES, NO_HEADERS, UNREADABLE, InvalidReque
 from petstore.models.callers import Caller
 from petstore.models.credentials import contains_key
 from petstore.models.projects import Project
-from petstore.quotas.decisions import Decision
 from petstore.quotas.limiter import Limiter
+from petstore.quotas.strategy import Decision
 from petstore.schemas.fields import INT64_MAX, INTEGER_PATTERN
 from petstore.settings import Settings
 from petstore.storage import NEVER, close_connections, deadline

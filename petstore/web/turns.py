@@ -20,7 +20,7 @@ from werkzeug.wrappers import Response
 from petstore import clock, timeouts
 from petstore.concurrency import original
 from petstore.errors import RETRY_AFTER_A_SECOND, ErrorResponse
-from petstore.quotas.decisions import address_subjects
+from petstore.quotas.limiter import address_subjects
 from petstore.storage import close_connections, db, deadline
 from petstore.web.application import (
     NO_STORE,

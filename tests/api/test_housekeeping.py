@@ -26,7 +26,6 @@ from tests.harness.waiting import wait_until
 TODAY = START_MS // MS_PER_DAY
 MANY = 450  # rows, which take three batches
 THREADS = 4
-COUNTER = dict.fromkeys(("short_ends_ms", "short_used", "long_used", "hit_ms"), 1)
 FAILURE = dict.fromkeys(("operation", "code", "message", "key_prefix"), "x")
 FAILURE |= {"status": 404, "request_id": "x"}
 
@@ -37,8 +36,8 @@ def response(project: Project, name: str, created_ms: int) -> None:
 
 
 def counted(ends_ms: int, first: int, last: int) -> None:
-    row = COUNTER | {"long_ends_ms": ends_ms, "is_granted": True}
-    rows = [row | {"subject": f"{number}"} for number in range(first, last)]
+    row = {"ends_ms": ends_ms, "used": 1, "most": 1}
+    rows = [row | {"key": f"{number}"} for number in range(first, last)]
     with counters.atomic():
         Counter.insert_many(rows).execute()
 
@@ -114,7 +113,7 @@ def test_any_number_of_rows_is_deleted_by_any_number_of_processes(project: Proje
     with ThreadPoolExecutor(THREADS) as pool:
         done = [pool.submit(housekeeping.tidy) for _ in range(THREADS)]
     assert not [each.exception() for each in done if each.exception()]
-    assert [row.subject for row in Counter.select()] == [str(MANY)]
+    assert [row.key for row in Counter.select()] == [str(MANY)]
 
 
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)

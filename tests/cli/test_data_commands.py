@@ -76,7 +76,7 @@ def test_service_continues_from_a_backup_that_was_made_under_load(
     assert rows(file, "PRAGMA integrity_check") == [("ok",)]
     assert rows(file, "PRAGMA journal_mode") == [("delete",)]
     restored = {"DATABASE_URL": f"sqlite:///{file}"}
-    assert servers.flask(restored, "migrate").stdout == "applied 0002_counter\n"
+    assert "applied 0002_counter\n" in servers.flask(restored, "migrate").stdout
     with (
         servers.gunicorn(tmp_path, restored) as gunicorn,
         Client(gunicorn.url, service.key) as client,
@@ -169,10 +169,9 @@ def test_rows_are_copied_unchanged_and_ids_are_not_reused(
         add_pet(project, name)
     fill(client, project, clock)
     Secret.shared("sessions")
-    columns = ("short_ends_ms", "short_used", "long_ends_ms", "long_used", "hit_ms")
-    row = dict.fromkeys(columns, 0) | {"is_granted": True}
+    row = dict.fromkeys(("ends_ms", "used", "most"), 0)
     numbers = range(2 * COPIED_AT_ONCE)  # more than fit into a statement
-    Counter.insert_many(row | {"subject": f"{number}"} for number in numbers).execute()
+    Counter.insert_many(row | {"key": f"{number}"} for number in numbers).execute()
     withdraw_pet(project.id, add_pet(project, "Last"))
     # In a process of its own, which has imported no more than the command does.
     done = servers.flask(environ, "data", "copy", unmigrated_url)

@@ -22,14 +22,14 @@ REAL_POSTGRESQL_CLOCK = """
 CREATE OR REPLACE FUNCTION test_now_ms() RETURNS bigint STABLE LANGUAGE sql
     AS 'SELECT (extract(epoch FROM now()) * 1000)::bigint';
 """
-# In front of a script, this makes TIME return what a `Clock` has stored.
+# In front of a script, this makes keys expire by the time that a `Clock` has stored.
 LUA_CLOCK = Path(__file__).with_name("clock.lua").read_text()
 
 
 def make_stores_movable() -> None:
     """Make the stores read the time from the table or the key that a `Clock` sets."""
     Postgresql.now_ms = SQL("test_now_ms()")
-    SingleStorage.SCRIPT_COUNT = LUA_CLOCK.encode() + SingleStorage.SCRIPT_COUNT
+    SingleStorage.SCRIPT_HIT = LUA_CLOCK.encode() + SingleStorage.SCRIPT_HIT
 
 
 class Clock:

@@ -48,12 +48,17 @@ def shape_of(database: object) -> Shape:
     return {
         table: (
             sorted(database.get_columns(table)),
-            sorted(map(_plain, database.get_indexes(table))),
+            sorted(map(_plain, filter(_is_made, database.get_indexes(table)))),
             sorted(database.get_foreign_keys(table)),
         )
         for table in database.get_tables()
         if not table.endswith("migration") and not table.startswith("sqlite_")
     }
+
+
+def _is_made(index: peewee.IndexMetadata) -> bool:
+    # A table of SQLite without row ids has no index for its primary key.
+    return not index.name.startswith("sqlite_")
 
 
 def _plain(index: peewee.IndexMetadata) -> peewee.IndexMetadata:

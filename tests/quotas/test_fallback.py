@@ -11,7 +11,7 @@ from petstore.models.keys import Key
 from petstore.models.plans import Quota
 from petstore.models.projects import Plan, Project
 from petstore.quotas.fallback import ShareStorage
-from petstore.quotas.strategy import Hit
+from petstore.quotas.strategy import AlignedWindowRateLimiter, Window
 from tests.harness.clocks import Clock
 from tests.harness.clusters import Server
 from tests.quotas.requests import PETS, remaining, retry_after, send
@@ -85,13 +85,13 @@ def test_share_holds_from_the_first_request_is_at_least_one_and_of_keys_too(
 
 
 def test_many_subjects_take_only_so_much_memory(set_limits: Callable[..., None]):
-    def hit(number: int) -> list[Hit]:
-        return [Hit(f"address:{number}", Quota.of(4, 100))]
+    def left(number: int, cost: int = 1) -> list[int]:
+        windows = [Window.of(item, f"{number}") for item in Quota.of(4, 100)]
+        return [each.remaining for each in limiter.hit_all(windows, cost).windows]
 
     set_limits(outage_windows=10)  # of five subjects, a minute and a day each
-    storage = ShareStorage(workers=2)
-    for number in range(5):
-        storage.count(hit(number))
-    assert storage.count(hit(0), cost=0).used == [3, 51]
-    storage.count(hit(5))
-    assert storage.count(hit(0), cost=0).used == [2, 50]
+    limiter = AlignedWindowRateLimiter(ShareStorage(workers=2))
+    assert [left(number) for number in range(5)] == [[1, 49]] * 5
+    assert left(0, cost=0) == [1, 49]
+    left(5)
+    assert left(0, cost=0) == [2, 50]

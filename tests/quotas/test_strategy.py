@@ -11,7 +11,7 @@ from limits.strategies import FixedWindowRateLimiter
 from petstore.quotas.database import DatabaseStorage
 from petstore.quotas.fallback import ShareStorage
 from petstore.quotas.redis import redis_storage
-from petstore.quotas.strategy import AlignedWindowRateLimiter, Hit
+from petstore.quotas.strategy import AlignedWindowRateLimiter, Window
 from tests.harness.clocks import Clock
 
 MINUTE = RateLimitItemPerMinute(3)
@@ -56,11 +56,13 @@ def test_hits_are_granted_up_to_the_limit_of_the_window(
 def test_windows_of_several_subjects_are_decided_together(
     limiter: AlignedWindowRateLimiter,
 ):
-    both = [Hit("project:7/key:9", [HOUR, MINUTE]), Hit("project:7", [MINUTE])]
+    of_key = [Window.of(item, "{project:7}", "key:9") for item in (HOUR, MINUTE)]
+    both = [*of_key, Window.of(MINUTE, "{project:7}")]
     for _ in range(3):
-        limiter.hit(MINUTE, "project:7")
-    assert not limiter.count(both).is_granted
-    assert limiter.count(both, cost=0).used == [0, 0, 3]
+        limiter.hit(MINUTE, "{project:7}")
+    assert not limiter.hit_all(both).is_granted
+    looked = limiter.hit_all(both, cost=0)
+    assert [window.served for window in looked.windows] == [0, 0, 3]
 
 
 def test_what_is_cleared_begins_anew(limiter: AlignedWindowRateLimiter):

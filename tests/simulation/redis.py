@@ -31,6 +31,7 @@ class Redis:
         self._world = world
         self._dice = world.dice("redis")
         self._hashes: dict[str, dict[str, str]] = {}
+        self._numbers: dict[str, tuple[int, int]] = {}  # each with its end, in ms
         self._scripts: dict[str, Callable[..., Any]] = {}
         self._ends: list[End] = []
         self._lua = LuaRuntime(encoding="latin-1")
@@ -102,15 +103,26 @@ class Redis:
         if isinstance(reply, list):
             values = [False if each is None else each for each in reply]
             return self._lua.table_from(values)
-        return reply
+        return False if reply is None else reply
 
     def _call(self, name: str, arguments: list[str]) -> Any:
         if name == "TIME":
             seconds, ms = divmod(self._world.true_ms(), 1000)
             return [str(seconds), str(ms * 1000)]
-        if name in ("PEXPIRE", "PTTL"):
-            return 1  # nothing expires within minutes
         key, *more = arguments
+        now_ms = self._world.true_ms()
+        number, ends_ms = self._numbers.get(key, (0, 0))
+        if name == "PEXPIRE":
+            return 1  # no hash expires within minutes
+        if name == "PTTL":
+            return max(-2, ends_ms - now_ms)
+        if name == "GET":
+            return str(number) if ends_ms > now_ms else None
+        if name in ("SET", "INCRBY"):
+            if name == "SET":
+                number, ends_ms = 0, now_ms + int(more[2])
+            self._numbers[key] = number + int(more[0]), ends_ms
+            return 1
         found = self._hashes.setdefault(key, {})
         if name == "HMGET":
             return [found.get(field) for field in more]

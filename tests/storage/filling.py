@@ -41,7 +41,8 @@ COLUMNS = {
     "session.ends_ms": f"{START_MS} + 1000000000 + n",
     "upload.session": "'x' || n",
     "upload.at_ms": f"{START_MS} + 1000000000 + n",
-    "counter.long_ends_ms": f"{START_MS + MS_PER_DAY} + n",
+    "window_counter.ends_ms": f"{START_MS + MS_PER_DAY} + n",
+    "window_counter.used": "1",
 }
 
 

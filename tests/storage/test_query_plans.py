@@ -21,6 +21,7 @@ from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.models.requests import failures, uses
 from petstore.models.sessions import Upload
+from petstore.quotas import database as quotas
 from petstore.storage import counters, db, lists
 from petstore.storage.engine import CompiledQuery
 from petstore.upkeep import housekeeping
@@ -212,17 +213,22 @@ class Stage:
         self._submit(categories, name=f"Sort {self.number}")
         self._submit(f"{categories}/7", name=f"Race {self.number}")
         self._submit(f"{categories}/7/delete")
+        source, target = f"{9_000 + self.number}", f"{8_000 + self.number}"
+        for each in (source, target):
+            self._submit(animals, name="Kim", categoryId=each)
+        self._submit(f"{categories}/{source}/merge", into=target)
         for deed in ("complete", "cancel"):
             path = f"/dashboard/orders/{self._order()}"
             self._open(path)
             self._submit(path, reference="Ms Lovelace")
-            for each in (deed, "delete"):
+            for each in (deed, "reopen", deed, "delete"):
                 self._submit(f"{path}/{each}")
         for deed in ("order", "withdraw"):
             path = f"{animals}/{self._add()}"
             self._open(path)
             self._submit(path, name="Max", categoryId="Kind")
             self._submit(f"{path}/{deed}")
+        self._open(f"{animals}/again")
 
     def _open(self, path: str) -> None:
         answer = self.browser.get(path)
@@ -289,7 +295,7 @@ def stage(
 ) -> Stage:
     """A service in which what is bounded by a number is soon as large as it may be."""
     monkeypatch.setattr(lists, "MAX_COUNTED", BOUND)
-    for made in (pets._correct, orders._change):
+    for made in (pets._correct, orders._change, quotas._upsert, quotas._select):
         made._compiled.clear()  # of what other tests have changed
     # For 100 of 11,000 keys, PostgreSQL rightly reads all.
     monkeypatch.setattr("petstore.models.keys.MAX_ENDED_KEYS", BOUND)
@@ -322,6 +328,7 @@ def measurements(stage: Stage, refresh: Callable[[], None]) -> list[dict[str, in
             fill(stage.project, *numbers)
             stage.use_everything()  # connects, and makes what is made once
             refresh()
+            stage.clock.move(seconds=3600)  # so that each window begins anew
             with measured() as costs:
                 stage.use_everything()
             measurements.append(dearest(costs))

@@ -11,7 +11,7 @@ import pytest
 from peewee import fn
 
 from petstore.models.projects import Project
-from petstore.quotas.database import Counter
+from petstore.quotas.database import DatabaseStorage
 from tests.harness.services import Service, serving
 from tests.harness.stage import opened
 from tests.harness.waiting import wait_until
@@ -60,5 +60,4 @@ def counted(url: str) -> int:
     """Return how many requests of the latest project were counted today."""
     with opened(url):
         latest = Project.select(fn.MAX(Project.id)).scalar()
-        used = Counter.select(fn.SUM(Counter.long_used))
-        return used.where(Counter.subject == f"project:{latest}").scalar()
+        return DatabaseStorage().get(f"project:{latest}/{24 * 60 * 60}")
