@@ -13,6 +13,7 @@ STEPS = """\
 applied 0042_tables
 applied 0043_end_of_release_1_1_0
 applied 0002_counter
+applied 0003_window_counter
 """
 NOTHING = "nothing to apply\n"
 AT_ONCE = 4

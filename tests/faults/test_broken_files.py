@@ -29,7 +29,7 @@ def test_file_of_garbage_ends_the_start(sqlite_url: str, tmp_path: Path, suffix:
 
 
 def test_corrupt_counters_do_not_fail_requests(serve: Serve, tmp_path: Path):
-    overwrite(tmp_path / "petstore.db.counters", "counter")
+    overwrite(tmp_path / "petstore.db.counters", "window_counter")
     service = serve()
     assert service.send(body=REX).status == 201
     assert service.send().status == 200

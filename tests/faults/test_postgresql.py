@@ -153,7 +153,7 @@ def test_locked_counter_refuses_its_project_alone(
     service: Service, rival: Service, server: Postgres
 ):
     assert service.send().status == 200
-    with locked(server, "SELECT * FROM counter FOR UPDATE"):
+    with locked(server, "SELECT * FROM window_counter FOR UPDATE"):
         assert service.send().status == 503
         left = left_today([rival.send() for _ in range(3)])
     assert left == countdown(left)
