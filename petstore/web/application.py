@@ -8,8 +8,7 @@ import string
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import partial
-from inspect import iscoroutinefunction
+from functools import lru_cache, partial
 from io import BytesIO
 from typing import IO, Any, Self
 from urllib.parse import parse_qsl, quote, unquote_to_bytes
@@ -236,6 +235,8 @@ class Application(Flask):
 
     request_class = ApplicationRequest
     response_class = ApplicationResponse
+    # Whether a hook or a view is a coroutine is asked once, and not for each request.
+    ensure_sync = lru_cache(1_000)(Flask.ensure_sync)
 
     def __call__(
         self, environ: dict[str, Any], start_response: StartResponse
@@ -247,16 +248,6 @@ class Application(Flask):
         finally:
             deadline.set(NEVER)  # a thread goes on to what is no part of the request
             close_connections()
-
-    def add_url_rule(self, *arguments: Any, **options: Any) -> None:
-        """Register a view; raises `TypeError` for a coroutine, which nothing awaits."""
-        if any(map(iscoroutinefunction, (*arguments, *options.values()))):
-            raise TypeError("A view must be an ordinary function.")
-        super().add_url_rule(*arguments, **options)
-
-    def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a view as it is: to look for coroutines costs 2 % of a request."""
-        return func
 
     def request_context(self, environ: dict[str, Any]) -> RequestContext:
         """Return the context of a request, with a session if that is for a page."""

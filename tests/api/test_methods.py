@@ -1,7 +1,6 @@
 """OPTIONS, HEAD and the methods that a path does not have."""
 
 import pytest
-from flask import Flask
 from flask.testing import FlaskClient
 
 from tests.api.conftest import REX
@@ -56,11 +55,3 @@ def test_head_answers_like_get_without_the_body(client: FlaskClient, order: dict
         assert seen(got)[2] == seen(head)[2]
         left = [int(each.headers["X-RateLimit-Remaining"]) for each in (got, head)]
         assert left[1] == left[0] - 1
-
-
-def test_a_coroutine_is_no_view(app: Flask):
-    async def view() -> None:
-        """Nothing would await it."""
-
-    with pytest.raises(TypeError):
-        app.add_url_rule("/later", "later", view)
