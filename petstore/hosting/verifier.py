@@ -79,7 +79,7 @@ class Verifier:
     def recheck_due(self) -> None:
         """Check the domains that are due: several at once, but one of each project.
 
-        So the slow DNS or proxy of one project holds up no other one.
+        So the slow DNS or proxy of one project does not hold up others.
         """
         with _background():
             while domain := self._claim_due():

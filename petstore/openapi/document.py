@@ -348,7 +348,7 @@ def _example(schema: StrictSchema) -> dict[str, Any]:
 
 
 def _failure(status: int, codes: set[str], *headers: str) -> dict[str, Any]:
-    """Describe a response with the status, by those of the errors that have it."""
+    """Describe the response with a status, from the errors of `codes` that have it."""
     errors = {
         code: error
         for code, error in ERRORS.items()
