@@ -156,7 +156,7 @@ class World:
         return OWN if is_rival else YES
 
     def _session(self) -> str:
-        token = Session.begin(Caller.of(Key.issue(self.project)))
+        token = Session.begin(Caller.find_by_key(Key.issue(self.project)))
         return digest_of(token).hex()[:NAME_LENGTH]
 
     def _domain(self) -> int:

@@ -84,7 +84,7 @@ def _identify(request: ApplicationRequest) -> None:
     Raises a 503 if too many requests of the key are under way.
     """
     token = _bearer_token(request)
-    caller = Caller.of(token) if token else None
+    caller = Caller.find_by_key(token) if token else None
     # At a project's own host, no other project's key is valid.
     if caller and request.state.host_project_id in (None, caller.project_id):
         request.state.caller = caller

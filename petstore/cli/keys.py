@@ -134,7 +134,7 @@ def unban(prefix: str) -> None:
 def _find_key(prefix: str) -> Key:
     if beginning := prefix_of(prefix):  # a message must not repeat a whole key
         raise click.UsageError(f"Give only the beginning of the key: {beginning}")
-    if key := Key.by_prefix(prefix):
+    if key := Key.find_by_prefix(prefix):
         return key
     raise click.UsageError(f"There is no key {prefix!r}; see flask keys list.")
 

@@ -135,7 +135,7 @@ def delete(slug: str, *, yes: bool) -> None:
     Its keys and hosts stop on their next request. Its rows are deleted in batches. If
     the command is interrupted, give it again.
     """
-    project = Project.being_deleted(slug) or find_project(slug)
+    project = Project.find_being_deleted(slug) or find_project(slug)
     if not yes:
         question = f"Delete {project.name} ({slug}), its animals, orders, keys and all?"
         click.confirm(question, abort=True, err=True)
@@ -222,7 +222,7 @@ def _shown(slug: str | None) -> list[Project]:
 
 def find_project(slug: str) -> Project:
     """Return the project with that slug; raises `click.UsageError`."""
-    if project := Project.by_slug(slug):
+    if project := Project.find_by_slug(slug):
         return project
     raise click.UsageError(f"There is no project {slug!r}.")
 

@@ -47,7 +47,7 @@ def add_domain() -> ResponseReturnValue:
 
 @bp.get("/<id:domain_id>")
 def domain(domain_id: int, form: Form = EMPTY) -> str:
-    domain = Domain.find(current_project(), domain_id)
+    domain = Domain.get_own(current_project(), domain_id)
     verifier = verifier_of(current_app)
     records = verifier.required_records(domain).records if verifier else ()
     return render_template("domain.html", domain=domain, records=records, form=form)
@@ -55,14 +55,14 @@ def domain(domain_id: int, form: Form = EMPTY) -> str:
 
 @bp.post("/<id:domain_id>/verify")
 def verify_domain(domain_id: int) -> ResponseReturnValue:
-    domain = Domain.find(current_project(), domain_id)
+    domain = Domain.get_own(current_project(), domain_id)
     text, kind = RESULTS[_verifier().verify(domain)]
     return go_to("domains.domain", text.format(domain.name), kind, domain_id=domain_id)
 
 
 @bp.post("/<id:domain_id>/primary")
 def choose_domain(domain_id: int) -> ResponseReturnValue:
-    domain = Domain.find(current_project(), domain_id)
+    domain = Domain.get_own(current_project(), domain_id)
     domain.choose()
     message = f"Your other domains redirect to {domain.name} now."
     return go_to("domains.domain", message, domain_id=domain_id)
@@ -71,7 +71,7 @@ def choose_domain(domain_id: int) -> ResponseReturnValue:
 @bp.post("/<id:domain_id>/remove")
 def remove_domain(domain_id: int) -> ResponseReturnValue:
     """Stop serving a domain at once; the form needs a full key again."""
-    found = Domain.find(current_project(), domain_id)
+    found = Domain.get_own(current_project(), domain_id)
     if not is_confirmed():
         return domain(domain_id, NOT_CONFIRMED), 403
     was_served = found.remove()

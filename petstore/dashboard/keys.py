@@ -74,7 +74,7 @@ def issue_key(label: str | None, days: int | None, **granted: Any) -> Outcome:
 
 @bp.get("/<prefix>")
 def key(prefix: str, form: Form = EMPTY) -> str:
-    key = Key.find(current_project().id, prefix)
+    key = Key.get_own(current_project().id, prefix)
     change = filled_in(form, url_for(".key", prefix=prefix))
     if not CHANGE_FORM.fields.keys() & change.values.keys():
         kept = {name: getattr(key, name) for name in CHANGE_FORM.fields}
@@ -92,7 +92,7 @@ def key(prefix: str, form: Form = EMPTY) -> str:
 @bp.post("/<prefix>")
 @loads_form(CHANGE_FORM, form_page=key)
 def change_key(prefix: str, label: str | None, **granted: Any) -> ResponseReturnValue:
-    found = Key.find(current_project().id, prefix)
+    found = Key.get_own(current_project().id, prefix)
     found.change(Grant(found.role, **granted), label)
     return go_to("keys.key", "Saved the key.", prefix=prefix)
 
@@ -101,16 +101,16 @@ def change_key(prefix: str, label: str | None, **granted: Any) -> ResponseReturn
 @loads_form(RotationForm(), form_page=key)
 @idempotent
 def rotate_key(prefix: str, grace: int) -> Outcome:
-    old = Key.find(current_project().id, prefix)
+    old = Key.get_own(current_project().id, prefix)
     limiter_of(current_app).count_new_key(old.project_id)
     new_key = old.rotate(grace)
-    return _show_once(new_key, Key.find(current_project().id, prefix))
+    return _show_once(new_key, Key.get_own(current_project().id, prefix))
 
 
 @bp.post("/<prefix>/revoke")
 def revoke_key(prefix: str) -> ResponseReturnValue:
     """End a key on its next request; to end the last full key, enter it again."""
-    found = Key.find(current_project().id, prefix)
+    found = Key.get_own(current_project().id, prefix)
     try:
         found.revoke(may_be_last=False)
     except LastFullKey:
@@ -122,13 +122,13 @@ def revoke_key(prefix: str) -> ResponseReturnValue:
 
 @bp.post("/<prefix>/unban")
 def unban_key(prefix: str) -> ResponseReturnValue:
-    Key.find(current_project().id, prefix).unban()
+    Key.get_own(current_project().id, prefix).unban()
     return go_to("keys.key", "Ended the ban. The key works again.", prefix=prefix)
 
 
 def _show_once(new_key: str, old: Key | None = None) -> Outcome:
     prefix = new_key[:PREFIX_LENGTH]
-    key = Key.find(current_project().id, prefix)
+    key = Key.get_own(current_project().id, prefix)
     api = f"{request.host_url}v1"
     page = render_template(
         "new_key.html",

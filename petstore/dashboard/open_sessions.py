@@ -31,7 +31,7 @@ def open_sessions() -> str:
 @bp.post("/<name>/end")
 def end_session(name: str) -> ResponseReturnValue:
     caller = current_request().state.required_caller
-    OpenSession.find(caller.project_id, name).end(caller)
+    OpenSession.get_own(caller.project_id, name).end(caller)
     return go_to(INDEX, "The session is ended.")
 
 

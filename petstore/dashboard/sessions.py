@@ -135,7 +135,7 @@ def recognise(*, has_reserve: bool = False) -> bool:
     pages, and the key has no reserve for this one. The page with the 429 has the menu,
     which leads to the keys.
     """
-    caller = Session.caller(session[TOKEN]) if TOKEN in session else None
+    caller = Session.find_caller(session[TOKEN]) if TOKEN in session else None
     if caller is None:
         return False
     actor.set(caller.prefix)

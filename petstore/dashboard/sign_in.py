@@ -44,7 +44,7 @@ def sign_in(form: Form = EMPTY) -> str:
 @bp.post("/sign-in")
 def enter() -> ResponseReturnValue:
     """Begin a session with a key that may write, even after many failed sign-ins."""
-    caller = Caller.of(_entered_key())
+    caller = Caller.find_by_key(_entered_key())
     if caller is None:
         return _reject("invalid_api_key")
     if not caller.may(REQUIRED_ROLE):
@@ -67,7 +67,7 @@ def sign_out() -> ResponseReturnValue:
 def is_confirmed() -> bool:
     """Return whether the form has a full key; raises 429 after too many wrong ones."""
     key, project = _entered_key(), current_project()
-    caller = Caller.of(key)
+    caller = Caller.find_by_key(key)
     if caller and caller.project_id == project.id and caller.may(FULL):
         return True
     if key:

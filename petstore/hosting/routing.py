@@ -89,8 +89,8 @@ def find_host(name: str, base_domain: str) -> Host | None:
         return EVERY_PROJECT
     slug, _, parent = name.partition(".")
     if parent == base_domain:
-        return Host.of_slug(slug)
-    return None if parent.endswith(f".{base_domain}") else Host.of_domain(name)
+        return Host.find_by_slug(slug)
+    return None if parent.endswith(f".{base_domain}") else Host.find_by_domain(name)
 
 
 def _redirect(host: str, status: int) -> Response:

@@ -32,19 +32,19 @@ class Caller(NamedTuple):
     per_day: int | None
 
     @classmethod
-    def of(cls, key: str) -> Self | None:
+    def find_by_key(cls, key: str) -> Self | None:
         """Return the caller whose key this is, if the key works at the moment.
 
         A mistyped key is refused by its checksum, without a query.
         """
         prefix, digest = prefix_of(key), digest_of(key)
-        caller = cls.by_prefix(prefix) if prefix else None
+        caller = cls.find_by_prefix(prefix) if prefix else None
         if caller and hmac.compare_digest(bytes(caller.digest), digest):
             return caller
         return None
 
     @classmethod
-    def by_prefix(cls, prefix: str) -> Self | None:
+    def find_by_prefix(cls, prefix: str) -> Self | None:
         """Return the caller whose key has that prefix, which proves nothing yet."""
         rows = _select_by_prefix(prefix=prefix)
         return next(map(cls._make, rows), None)

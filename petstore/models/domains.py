@@ -105,10 +105,10 @@ class Domain(BaseModel):
                 emit_after_commit("domain_added", project=project.slug, domain=name)
         except peewee.IntegrityError:
             raise DomainNotAllowed(f"{name} is already one of your domains.") from None
-        return cls.find(project, domain.id)
+        return cls.get_own(project, domain.id)
 
     @classmethod
-    def find(cls, project: Project, domain_id: int) -> Self:
+    def get_own(cls, project: Project, domain_id: int) -> Self:
         """Return one domain of the project; raises `NotFound`."""
         for domain in cls._select(cls.project == project, cls.id == domain_id):
             return domain
@@ -298,13 +298,13 @@ class Host(NamedTuple):
     moved_to: str | None = None
 
     @classmethod
-    def of_slug(cls, slug: str) -> Self | None:
+    def find_by_slug(cls, slug: str) -> Self | None:
         """Return the generated subdomain of a project, which never redirects."""
         rows = _select_by_slug(slug=slug)
         return cls(*rows[0]) if rows else None
 
     @classmethod
-    def of_domain(cls, name: str) -> Self | None:
+    def find_by_domain(cls, name: str) -> Self | None:
         """Return the host of a verified domain, if its project's plan has domains.
 
         DNS must point there, or must have until a while ago.

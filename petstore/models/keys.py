@@ -169,14 +169,14 @@ class Key(BaseModel):
         cls.delete().where(db.is_among([cls.id], db.skip_locked(few))).execute()
 
     @classmethod
-    def by_prefix(cls, prefix: str) -> Self | None:
+    def find_by_prefix(cls, prefix: str) -> Self | None:
         """Return the key with that prefix, unless its project is being deleted."""
         return cls._with_ends().where(cls.prefix == prefix).get_or_none()
 
     @classmethod
-    def find(cls, project_id: int, prefix: str) -> Self:
+    def get_own(cls, project_id: int, prefix: str) -> Self:
         """Return one key of the project; raises `NotFound`."""
-        key = cls.by_prefix(prefix) if is_prefix(prefix) else None
+        key = cls.find_by_prefix(prefix) if is_prefix(prefix) else None
         if key is None or key.project_id != project_id:
             raise NotFound("key", prefix)
         return key

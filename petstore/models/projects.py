@@ -94,7 +94,7 @@ class Project(BaseModel):
                 return cls._add(name, _numbered(base, attempt), plan)
             except peewee.IntegrityError:
                 if slug:
-                    text = TAKEN if cls.by_slug(slug) else RETIRED
+                    text = TAKEN if cls.find_by_slug(slug) else RETIRED
                     raise RuleError(slug, text=text) from None
                 attempt += 1
 
@@ -106,12 +106,12 @@ class Project(BaseModel):
             return cls.create(name=name, slug=slug, **columns)
 
     @classmethod
-    def by_slug(cls, slug: str) -> Self | None:
+    def find_by_slug(cls, slug: str) -> Self | None:
         """Return the project with that slug, unless it is being deleted."""
         return cls.get_or_none(cls.slug == slug, cls.deleted_ms.is_null())
 
     @classmethod
-    def being_deleted(cls, slug: str) -> Self | None:
+    def find_being_deleted(cls, slug: str) -> Self | None:
         """Return the project that had that slug, if its rows are not all deleted."""
         return cls.get_or_none(cls.slug == slug, cls.deleted_ms.is_null(False))
 

@@ -48,12 +48,12 @@ class Session(BaseModel):
     @classmethod
     def end(cls, token: str) -> None:
         """End the session as its own holder, for every copy of its cookie."""
-        caller = cls.caller(token)
+        caller = cls.find_caller(token)
         if caller:
             _end(caller, digest_of(token).hex())
 
     @classmethod
-    def caller(cls, token: str) -> Caller | None:
+    def find_caller(cls, token: str) -> Caller | None:
         """Return who has signed in, if the session has not ended and its key works.
 
         From then on it lasts for an hour, but twelve in all.
@@ -156,7 +156,7 @@ class OpenSession(NamedTuple):
         return [cls._make(row) for row in _select_open(project=project_id)]
 
     @classmethod
-    def find(cls, project_id: int, name: str) -> Self:
+    def get_own(cls, project_id: int, name: str) -> Self:
         """Return an open session of the project; raises `NotFound`."""
         for each in cls.page(project_id):
             if each.name == name:

@@ -92,7 +92,7 @@ def test_key_works_until_its_exact_expiry_or_the_end_of_its_grace_period(
     ends: int,
 ):
     key = Key.issue(project, expires_ms=expires and clock.now_ms + expires * 1000)
-    successor = grace and Key.by_prefix(key[:PREFIX_LENGTH]).rotate(grace)
+    successor = grace and Key.find_by_prefix(key[:PREFIX_LENGTH]).rotate(grace)
     clock.move(seconds=ends - 0.001)
     assert client_of(key).get("/v1/pets").status_code == 200
     clock.move(seconds=0.001)

@@ -45,7 +45,7 @@ def counted(ends_ms: int, first: int, last: int) -> None:
 @pytest.fixture
 def kept(project: Project, key: str) -> dict[type[Model], int]:
     """A row of each table that is outdated, and one or more that is not."""
-    used = Key.by_prefix(key[:16])
+    used = Key.find_by_prefix(key[:16])
     for day, ms in ((TODAY - 29, 0), (TODAY - 30, 1)):
         old_ms = START_MS - ms
         KeyUsage.create(key=used, day=day, served=1, refused=1)

@@ -20,19 +20,19 @@ NEVER = 3600.0
 
 
 def last_used_ms(key: str) -> int | None:
-    return Key.by_prefix(key[:16]).last_used_ms
+    return Key.find_by_prefix(key[:16]).last_used_ms
 
 
 def totals(key: str) -> tuple[int, ...]:
     """Return served and refused of today, then of 30 days."""
-    found = Key.by_prefix(key[:16])
+    found = Key.find_by_prefix(key[:16])
     return totals_of([found])[found.id]
 
 
 def use(
     notes: BackgroundWriter, key: str, clock: Clock, *, is_served: bool = True
 ) -> None:
-    notes.add(KeyUse(Key.by_prefix(key[:16]).id, clock.now_ms, is_served))
+    notes.add(KeyUse(Key.find_by_prefix(key[:16]).id, clock.now_ms, is_served))
 
 
 @pytest.fixture

@@ -44,7 +44,7 @@ def page(
 def reader(client_of: Callable, project: Project) -> FlaskClient:
     """A client whose key was rotated from one that may only read."""
     key = Key.issue(project, Grant(READ))
-    return client_of(Key.by_prefix(key[:16]).rotate(60))
+    return client_of(Key.find_by_prefix(key[:16]).rotate(60))
 
 
 @pytest.mark.parametrize(

@@ -118,7 +118,7 @@ def test_key_that_is_refused_at_first_is_shown_its_windows_unused(
         (Grant(PUBLIC, 5, 50), '"key-minute";q=5;w=60, "key-day";q=50;w=86400'),
     ):
         key = Key.issue(project, grant)
-        fill(app, Key.by_prefix(key[:16]).id)
+        fill(app, Key.find_by_prefix(key[:16]).id)
         refused = client_of(key).get("/v1/pets")
         assert refused.status_code == 503
         assert refused.headers["RateLimit-Policy"] == policy

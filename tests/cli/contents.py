@@ -20,7 +20,7 @@ def fill(client: FlaskClient, project: Project, clock: Clock) -> None:
     client.post("/v1/store/orders", json={"petId": first.json["id"]})
     Domain.add(project, "pets.example.org")
     Key.issue(project)
-    session = Session.begin(Caller.by_prefix(Key.all_by_id(project)[0].prefix))
+    session = Session.begin(Caller.find_by_prefix(Key.all_by_id(project)[0].prefix))
     Upload.keep(session, b"name,category")
     project.change_plan(Plan("enterprise", 1, 9))
     for _ in range(3):

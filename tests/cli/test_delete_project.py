@@ -114,11 +114,11 @@ def test_deletion_is_asked_for_first(app: Flask, project: Project):
     runner, arguments = app.test_cli_runner(), ["projects", "delete", "shelter"]
     for refusing in ("n\n", ""):
         assert runner.invoke(args=arguments, input=refusing).exit_code == 1
-    assert Project.by_slug("shelter")
+    assert Project.find_by_slug("shelter")
     result = runner.invoke(args=arguments, input="y\n")
     assert (result.exit_code, result.stdout) == (0, "")
     assert "Delete Shelter (shelter)" in result.stderr
-    assert not Project.by_slug("shelter")
+    assert not Project.find_by_slug("shelter")
 
 
 @pytest.fixture
@@ -158,12 +158,12 @@ def test_project_is_gone_while_its_rows_are_deleted_until_the_command_finishes_i
     assert Pet.select().exists()
     assert not Domain.select().exists()
     assert client.get("/v1/pets").status_code == 401
-    assert Host.of_slug("shelter") is None
+    assert Host.find_by_slug("shelter") is None
     assert [row["SLUG"] for row in table(flask("projects", "list"))] == ["rival"]
     assert '"shelter"' not in flask("keys", "list", "--json").stdout
     assert refusal(flask("keys", "create", "--project", "shelter"))
     prefix = prefix_of(printed(flask("keys", "create")))  # of the only project
-    assert Key.by_prefix(prefix).project_id == rival.id
+    assert Key.find_by_prefix(prefix).project_id == rival.id
     pauses.clear()
     assert text_of(delete()) == ""
     assert not Pet.select().exists()

@@ -163,7 +163,7 @@ def test_origin_is_kept_once_as_browsers_write_it(flask: Callable, project: Proj
     ):
         ten = (f"--origin={written}", *(f"--origin={kept}" for _ in range(9)))
         key = printed(flask("keys", "create", *FOR_PAGES, *ten))
-        assert Caller.of(key).origins == kept
+        assert Caller.find_by_key(key).origins == kept
     message = refusal(flask("keys", "create", *FOR_PAGES, *ten, f"--origin={SHOP}"))
     assert message == "A key takes at most 10 origins."
 

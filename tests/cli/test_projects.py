@@ -34,7 +34,7 @@ def test_the_slug_is_made_from_the_name(flask: Callable):
         *(("x" * 200, slug) for slug in ("x" * 63, "x" * 61 + "-2")),
     ):
         assert printed(flask("projects", "create", "--", name)) == slug
-        assert Project.by_slug(slug).name == name
+        assert Project.find_by_slug(slug).name == name
 
 
 def test_a_slug_can_be_given_unless_it_is_or_was_taken(flask: Callable):

@@ -26,10 +26,10 @@ def browser(app: Flask, key: str) -> Browser:
 def few_pages(app: Flask, key: str) -> None:
     """Leave the project three pages of this minute."""
     pages = PAGES.per_minute - 3
-    app.extensions["limiter"].count_page(Caller.of(key), pages=pages)
+    app.extensions["limiter"].count_page(Caller.find_by_key(key), pages=pages)
 
 
 @pytest.fixture
 def rival_key(rival: Project) -> Key:
     """A key of the rival project."""
-    return Key.by_prefix(Key.issue(rival, label="Rival's own")[:16])
+    return Key.find_by_prefix(Key.issue(rival, label="Rival's own")[:16])

@@ -44,10 +44,10 @@ def test_form_asks_for_a_full_key_of_the_project_and_does_nothing_before(
         assert FAULT in words(answer)
         assert OPEN in answer.text
         assert not wrong or wrong not in answer.text
-    assert Key.by_prefix(key[:16]).state == "active"
+    assert Key.find_by_prefix(key[:16]).state == "active"
     assert len(Domain.all_by_name(project)) == 1
     assert browser.submit(path, key=f" {key} ").status_code == 303
-    is_active = Key.by_prefix(key[:16]).state == "active"
+    is_active = Key.find_by_prefix(key[:16]).state == "active"
     assert is_active == (not Domain.all_by_name(project))
 
 
@@ -87,9 +87,9 @@ def test_others_are_revoked_without_a_key(browser: Browser, project: Project, ke
 
 @of_both_engines
 def test_last_key_is_found(browser: Browser, project: Project, key: str, clock: Clock):
-    rotated, revoked = (Key.by_prefix(Key.issue(project)[:16]) for _ in range(2))
+    rotated, revoked = (Key.find_by_prefix(Key.issue(project)[:16]) for _ in range(2))
     Key.issue(project, expires_ms=clock.now_ms + 1000)
-    Key.by_prefix(rotated.rotate(3600)[:16]).revoke()
+    Key.find_by_prefix(rotated.rotate(3600)[:16]).revoke()
     revoked.revoke()
     clock.move(seconds=2)
     assert browser.submit(f"{KEYS}/{key[:16]}/revoke").status_code == 403

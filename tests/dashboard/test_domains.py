@@ -106,7 +106,7 @@ def test_free_plan_sees_why_its_domains_are_stopped_and_cannot_change_them(
     for deed in ("verify", "primary"):
         assert "need the plan Pro or above" in act(browser, other, deed)
     assert nameserver.queries == []
-    assert not Domain.find(project, other.id).is_primary
+    assert not Domain.get_own(project, other.id).is_primary
     assert len(Domain.all_by_name(project)) == 2
 
 

@@ -28,7 +28,7 @@ ENDED = "is revoked, expired or rotated already"
 @pytest.fixture
 def other(project: Project) -> Key:
     """A second key of the project, which is not the session's."""
-    return Key.by_prefix(Key.issue(project, label="Website")[:16])
+    return Key.find_by_prefix(Key.issue(project, label="Website")[:16])
 
 
 def act(browser: Browser, key: Key, deed: str, /, **fields: str) -> TestResponse:
@@ -39,8 +39,8 @@ def act(browser: Browser, key: Key, deed: str, /, **fields: str) -> TestResponse
 def test_an_issued_key_works_and_is_shown_only_once(browser: Browser, project: Project):
     page = browser.submit(KEYS, label="Website", days="30")
     [new] = set(SHOWN.findall(page.text))
-    assert Caller.of(new).project_id == project.id
-    issued = Key.by_prefix(new[:16])
+    assert Caller.find_by_key(new).project_id == project.id
+    issued = Key.find_by_prefix(new[:16])
     assert (issued.label, issued.expires_ms) == ("Website", START_MS + 30 * MS_PER_DAY)
     for path in (KEYS, f"{KEYS}/{new[:16]}"):
         text = browser.get(path).text
@@ -102,13 +102,13 @@ def test_rotation_shows_the_successor(browser: Browser, other: Key):
         assert act(browser, other, "rotate", grace=grace).status_code == 400
     page = act(browser, other, "rotate", grace="3600")
     successor = SHOWN.search(page.text)[0]
-    assert Caller.of(successor).project_id == other.project_id
+    assert Caller.find_by_key(successor).project_id == other.project_id
     assert "stays active until <time" in page.text
-    assert Key.by_prefix(other.prefix).state == "retiring"
+    assert Key.find_by_prefix(other.prefix).state == "retiring"
     assert ENDED in words(act(browser, other, "rotate", grace="3600"))
-    page = act(browser, Key.by_prefix(successor[:16]), "rotate", grace="0")
+    page = act(browser, Key.find_by_prefix(successor[:16]), "rotate", grace="0")
     assert "has ended" in page.text
-    assert Key.by_prefix(successor[:16]).state == "retired"
+    assert Key.find_by_prefix(successor[:16]).state == "retired"
 
 
 def test_revoked_key_is_shown_unchanged(browser: Browser, other: Key, clock: Clock):
@@ -116,14 +116,14 @@ def test_revoked_key_is_shown_unchanged(browser: Browser, other: Key, clock: Clo
     clock.move(seconds=60)
     answer = act(browser, other, "revoke")
     assert "Revoked the key" in browser.read(answer.location)
-    assert Caller.by_prefix(other.prefix) is None
+    assert Caller.find_by_prefix(other.prefix) is None
     path = f"{KEYS}/{other.prefix}"
     for page in (f"{KEYS}?status=ended", path):
         assert "12:01 UTC" in browser.read(page)
         assert "never" not in browser.read(page)
     assert "Save" not in browser.read(path)
     assert ENDED in browser.follow(path, label="x")
-    assert Key.by_prefix(other.prefix).label == "Website"
+    assert Key.find_by_prefix(other.prefix).label == "Website"
 
 
 # What a key may be for, its roles, and what is said of them.
@@ -151,7 +151,7 @@ def test_form_says_what_each_kind_of_key_may_do(browser: Browser, project: Proje
             limits = LIMITS if role in ("public", "read") else {}
             page = browser.submit(path, role=role, **limits)
             assert said in words(page)
-            caller = Caller.of(SHOWN.search(page.text)[0])
+            caller = Caller.find_by_key(SHOWN.search(page.text)[0])
             assert (caller.role, caller.key_per_day) == (role, 1000 if limits else None)
             shown = browser.read(f"{KEYS}/{caller.prefix}")
             assert re.search(f"Role {role.capitalize()}\\. .*{said}", shown)
@@ -189,7 +189,7 @@ def test_key_changes_at_once(browser: Browser, client_of: Callable, project: Pro
     kept = "https://a.example http://localhost:8080"
     assert f"Its own limits 5 a minute, 1,000 a day Web pages {kept} Created" in said
     assert f"Public 5 a minute, 1,000 a day {kept}" in browser.read(KEYS)
-    assert Caller.of(key).role == "public"
+    assert Caller.find_by_key(key).role == "public"
     assert client.get("/v1/pets", headers={"Origin": SHOP}).status_code == 403
     assert client.get("/v1/pets").headers["X-RateLimit-Limit"] == "5"
     assert f"Key changed Site {key[:16]}" in browser.read("/dashboard/activity")
@@ -208,7 +208,7 @@ def test_change_against_the_rules_is_shown_again(browser: Browser, project: Proj
         for name, text in fields.items():
             shown = rf'name="{name}" type="text"\s+value="{text}"'
             assert re.search(shown, answer.text)
-    found = Key.by_prefix(key)
+    found = Key.find_by_prefix(key)
     assert (found.label, found.per_day) == ("Kept", 50)
 
 
@@ -218,4 +218,4 @@ def test_label_changes_though_limits_are_too_high(browser: Browser, project: Pro
     for per_day, status in (("5000", 303), ("5001", 400)):
         fields = {"label": "Website", "per_minute": "200", "per_day": per_day}
         assert browser.submit(f"{KEYS}/{key}", **fields).status_code == status
-    assert Key.by_prefix(key).label == "Website"
+    assert Key.find_by_prefix(key).label == "Website"

@@ -97,7 +97,7 @@ def test_leaked_key_that_used_up_pages_is_revoked(app: Flask, key: str, leaked: 
 @of_both_engines
 def test_sign_ins_refuse_no_other(app: Flask, visitor: Browser, key: str, leaked: str):
     for _ in range(SIGN_INS.per_minute + RESERVE.per_minute - 1):
-        app.extensions["limiter"].count_sign_in(Caller.of(leaked))
+        app.extensions["limiter"].count_sign_in(Caller.find_by_key(leaked))
     assert visitor.sign_in(leaked).status_code == 303
     answer = visitor.sign_in(leaked)
     assert answer.status_code == 429
@@ -158,7 +158,7 @@ def use_up(app: Flask, key: str) -> Callable[[], None]:
     """A function that uses up the forms of the minute."""
 
     def use_up() -> None:
-        while app.extensions["limiter"].count_form(Caller.of(key)).is_granted:
+        while app.extensions["limiter"].count_form(Caller.find_by_key(key)).is_granted:
             pass
 
     return use_up
@@ -214,9 +214,9 @@ def test_forms_ban_nobody(browser: Browser, use_up: Callable, key: str, clock: C
     for _ in range(30):
         clock.move(seconds=1)
         assert browser.submit(ANIMALS, **REX).status_code == 429
-    assert Key.by_prefix(key[:16]).state == "active"
+    assert Key.find_by_prefix(key[:16]).state == "active"
     clock.move(seconds=60)
-    Key.ban(Key.by_prefix(key[:16]).id, clock.now_ms + 60_000)
+    Key.ban(Key.find_by_prefix(key[:16]).id, clock.now_ms + 60_000)
     assert browser.submit(ANIMALS, **REX).status_code == 303
 
 

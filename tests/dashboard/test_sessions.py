@@ -45,7 +45,7 @@ def test_session_ends_with_its_key(app: Flask, project: Project, clock: Clock):
         key = Key.issue(project)
         browser = Browser(app, key)
         assert len(OpenSession.page(project.id)) == 1
-        ends(Key.by_prefix(key[:16]))
+        ends(Key.find_by_prefix(key[:16]))
         assert OpenSession.page(project.id) == []
         assert browser.submit("/dashboard/keys").location.startswith(f"{SIGN_IN}?")
         assert "Your session is over" in browser.read(SIGN_IN)
@@ -91,7 +91,7 @@ def test_signing_out_ends_copies_of_the_cookie(app: Flask, browser: Browser, key
 @of_both_engines
 def test_session_ends_after_an_hour_or_twelve(browser: Browser, key: str, clock: Clock):
     clock.move(seconds=3600)
-    assert OpenSession.page(Key.by_prefix(key[:16]).project_id) == []
+    assert OpenSession.page(Key.find_by_prefix(key[:16]).project_id) == []
     assert browser.get("/dashboard").status_code == 303
     assert "after an hour without a request" in browser.read(SIGN_IN)
     browser.sign_in(key)
@@ -184,7 +184,10 @@ def forged(browser: Browser, secret: str, token: str) -> int:
 def test_only_secret_and_token_open(chosen: str | None, visitor: Browser, key: str):
     assert "Set-Cookie" not in visitor.get("/dashboard/sign-in").headers
     assert Secret.select().count() == (0 if chosen else 1)
-    secret, token = chosen or Secret.shared("sessions"), Session.begin(Caller.of(key))
+    secret, token = (
+        chosen or Secret.shared("sessions"),
+        Session.begin(Caller.find_by_key(key)),
+    )
     [session] = Session.select()
     assert forged(visitor, secret, token) == 200
     for wrong in ("guessed", "None"):
@@ -241,7 +244,7 @@ def test_list_is_harmless(browser: Browser, key: str, clock: Clock, project: Pro
     assert shown.count("This session") == 1
     for session in Session.select():
         assert session.digest not in browser.get(SESSIONS).text
-        assert Session.caller(session.digest) is None
+        assert Session.find_caller(session.digest) is None
 
 
 @of_both_engines
@@ -260,13 +263,13 @@ def test_session_is_ended_alone(
 def test_all_others_end_and_those_of_another_project_go_on(
     app: Flask, browser: Browser, other: Browser, key: str, rival_key: Key
 ):
-    token = Session.begin(Caller.by_prefix(rival_key.prefix))
+    token = Session.begin(Caller.find_by_prefix(rival_key.prefix))
     same_key = Browser(app, key)
     said = browser.follow(f"{SESSIONS}/end-others")
     assert "All other sessions are ended." in said
     assert "End all others" not in said
     assert [status(each) for each in (other, same_key, browser)] == [303, 303, 200]
-    assert Session.caller(token).prefix == rival_key.prefix
+    assert Session.find_caller(token).prefix == rival_key.prefix
 
 
 @of_both_engines
@@ -275,7 +278,7 @@ def test_of_many_sessions_the_last_seen_are_listed_and_all_end_in_batches(
 ):
     set_limits(deleted_rows=50)
     for _ in range(MOST_LISTED + 5):
-        Session.begin(Caller.of(key))
+        Session.begin(Caller.find_by_key(key))
     clock.move(seconds=60)
     assert "These are the 100 that were seen last" in browser.read(SESSIONS)
     assert len(OpenSession.page(project.id)) == MOST_LISTED

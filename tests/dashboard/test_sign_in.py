@@ -41,7 +41,7 @@ def test_wrong_key_is_refused_and_not_shown(visitor: Browser, project: Project):
 
 
 def test_banned_key_signs_in_and_is_told(visitor: Browser, key: str, clock: Clock):
-    own, until_ms = Key.by_prefix(key[:16]), clock.now_ms + 60_000
+    own, until_ms = Key.find_by_prefix(key[:16]), clock.now_ms + 60_000
     path, until = f"{KEYS}/{key[:16]}", "until 17 Mar 2027 12:01 UTC"
     Key.ban(own.id, until_ms)
     assert visitor.sign_in(key).status_code == 303
@@ -194,7 +194,7 @@ def test_menu_offers_what_a_key_may(browser: Browser, writer: Browser, writer_ke
     told = "This key may only read and write animals, categories and orders."
     assert f"{told} This takes a full key." in words(answer)
     assert f"{MENU} Your key" in words(answer)
-    Key.ban(Caller.of(writer_key).key_id, 2**42)
+    Key.ban(Caller.find_by_key(writer_key).key_id, 2**42)
     page = writer.get("/dashboard")
     assert "banned the key of this session from the API" in words(page)
     assert KEYS not in page.text

@@ -63,7 +63,7 @@ def own(app: Flask) -> Own:
     def own(project: Project, name: str) -> Domain:
         domain = Domain.add(project, name)
         domain.record(DnsResult(True, "as it should be"), by_owner=True)
-        return Domain.find(project, domain.id)
+        return Domain.get_own(project, domain.id)
 
     return own
 

@@ -66,13 +66,13 @@ def test_misdirected_domain_is_served_for_thirty_days_and_once_it_is_verified_ag
     capfd: pytest.CaptureFixture,
 ):
     shop.record(DnsResult(False, "elsewhere"))
-    assert Domain.find(shop.project, shop.id).state == "points elsewhere"
+    assert Domain.get_own(shop.project, shop.id).state == "points elsewhere"
     clock.move(days=29.99)
     shop.record(DnsResult(False, "elsewhere"))
     assert statuses(client) == (200, 200)
     clock.move(days=0.01)
     assert statuses(client) == (421, 404)
-    assert Domain.find(shop.project, shop.id).state == "expired"
+    assert Domain.get_own(shop.project, shop.id).state == "expired"
     nameserver.put(NAME, "CNAME", f"shelter.{BASE}")
     capfd.readouterr()
     assert verifier.verify(shop)
@@ -106,13 +106,13 @@ def test_dns_that_does_not_answer_says_nothing(
     apex = own(project, "example.org")
     nameserver.put("example.org", "A", "192.0.2.1")  # and the target has none
     recheck(days=1)
-    assert "for the operators" in Domain.find(project, apex.id).finding
-    assert Domain.find(project, apex.id).misdirected_since_ms is None
+    assert "for the operators" in Domain.get_own(project, apex.id).finding
+    assert Domain.get_own(project, apex.id).misdirected_since_ms is None
     nameserver.put(NAME, "CNAME", f"shelter.{BASE}")
     recheck(days=1)
     set_limits(dns_seconds=0.1)
     nameserver.is_silent = True
     recheck(days=1)
-    found = Domain.find(project, shop.id)
+    found = Domain.get_own(project, shop.id)
     assert "not resolved in time" in found.finding
     assert found.state == "verified"

@@ -27,7 +27,7 @@ from tests.harness.limits import fill_up_domains
 
 
 def owner() -> int | None:
-    host = Host.of_domain(NAME)
+    host = Host.find_by_domain(NAME)
     return host and host.project_id
 
 
@@ -58,7 +58,7 @@ def test_project_that_proves_the_domain_owns_it_until_another_proves_it(
     assert owner() == project.id
     own(rival, NAME)
     assert owner() == rival.id
-    lost = Domain.find(project, mine.id)
+    lost = Domain.get_own(project, mine.id)
     assert (lost.verified_ms, lost.is_chosen, lost.is_primary) == (None, False, False)
     assert lost.lost_ms is not None
     assert '"event":"domain_taken_over"' in capfd.readouterr().out
@@ -66,7 +66,7 @@ def test_project_that_proves_the_domain_owns_it_until_another_proves_it(
     assert owner() == rival.id
     mine.record(DnsResult(True, "again"), by_owner=True)
     assert owner() == project.id
-    assert Domain.find(project, mine.id).lost_ms is None
+    assert Domain.get_own(project, mine.id).lost_ms is None
 
 
 def test_proving_a_removed_domain_keeps_the_owner(shop: Domain, rival: Project):
@@ -164,7 +164,7 @@ def test_domain_that_was_verified_before_counts_for_nothing(
     mine = Domain.add(rival, first.name)
     mine.record(DnsResult(True, "mine"), by_owner=True)
     for domain in (first, second) * MOST:
-        assert verifier.verify(Domain.find(project, domain.id))
+        assert verifier.verify(Domain.get_own(project, domain.id))
     assert verifier.verify(add("third"))
 
 

@@ -27,7 +27,7 @@ HANGING = "slow.example.net"
 
 
 def now(domain: Domain) -> Domain:
-    return Domain.find(domain.project, domain.id)
+    return Domain.get_own(domain.project, domain.id)
 
 
 def test_handshake_for_the_certificate_goes_to_the_proxy_and_nobody_waits_for_it(

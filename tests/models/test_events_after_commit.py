@@ -19,7 +19,7 @@ Told = Callable[[], list[str]]
 @pytest.fixture
 def own_key(key: str) -> Key:
     """The database row of the project's key."""
-    return Key.by_prefix(key[:16])
+    return Key.find_by_prefix(key[:16])
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from tests.harness.limits import fill_up_ended_keys, fill_up_keys
 @pytest.fixture
 def own_keys(project: Project) -> list[Key]:
     """Three of the keys of a project that has as many as it may have."""
-    own_keys = [Key.by_prefix(Key.issue(project)[:16]) for _ in range(3)]
+    own_keys = [Key.find_by_prefix(Key.issue(project)[:16]) for _ in range(3)]
     fill_up_keys(project, leave=0)
     return own_keys
 
@@ -36,7 +36,7 @@ def test_key_beyond_the_limit_is_refused_until_one_has_ended(
     own_keys[0].rotate(0)  # whose successor takes its place
     with pytest.raises(TooManyKeys):
         own_keys[1].rotate(60)  # which needs room for both
-    assert own_keys[1].state == Key.by_prefix(own_keys[1].prefix).state == "active"
+    assert own_keys[1].state == Key.find_by_prefix(own_keys[1].prefix).state == "active"
     own_keys[2].revoke()
     assert own_keys[1].rotate(60)
     with pytest.raises(TooManyKeys, match="has 100 keys that work"):
@@ -63,7 +63,7 @@ def test_concurrent_issuing_and_rotation_stay_within_the_limit(
 def issue_and_revoke(project: Project) -> str:
     """Issue a key that ends at once; return its prefix."""
     prefix = Key.issue(project)[:16]
-    Key.by_prefix(prefix).revoke()
+    Key.find_by_prefix(prefix).revoke()
     return prefix
 
 
@@ -85,7 +85,7 @@ def test_the_newest_ended_keys_are_kept_for_30_days(
     assert Key.issue(project)
     kept = Key.select().where(Key.project == project)
     assert kept.count() == MAX_ENDED_KEYS + 2
-    assert Key.by_prefix(key[:16]).state == "active"
+    assert Key.find_by_prefix(key[:16]).state == "active"
     clock.move(days=30, seconds=-0.001)
     assert ended(project) == prefixes[::-1]
     clock.move(seconds=0.001)
@@ -103,10 +103,10 @@ def test_key_that_ends_at_once_ends_whatever_the_clocks_of_other_hosts_say(
     project: Project, clock: Clock, end: Callable[[Key], object], state: str
 ):
     key = Key.issue(project)
-    end(Key.by_prefix(key[:16]))
+    end(Key.find_by_prefix(key[:16]))
     clock.move(seconds=-30)
-    assert Caller.of(key) is None
-    assert Key.by_prefix(key[:16]).state == state
+    assert Caller.find_by_key(key) is None
+    assert Key.find_by_prefix(key[:16]).state == state
 
 
 def test_queries_and_states_agree_on_which_keys_work(project: Project):
@@ -119,7 +119,7 @@ def test_queries_and_states_agree_on_which_keys_work(project: Project):
         )
     working = Key.listed(project.id, "working")
     for number in range(4**3):
-        key = Key.by_prefix(f"{number}")
+        key = Key.find_by_prefix(f"{number}")
         ends = [end for end in (key.expires_ms, key.retires_ms) if end is not None]
         assert key.ends_ms == min(ends, default=None)
         works = key.revoked_ms is None and all(end > START_MS for end in ends)
@@ -127,8 +127,8 @@ def test_queries_and_states_agree_on_which_keys_work(project: Project):
 
 
 def test_sessions_go_with_their_key(project: Project, key: str, clock: Clock):
-    Session.begin(Caller.of(key))
-    Key.by_prefix(key[:16]).revoke()
+    Session.begin(Caller.find_by_key(key))
+    Key.find_by_prefix(key[:16]).revoke()
     clock.move(seconds=1)
     fill_up_ended_keys(project, leave=0)
     Key.issue(project)

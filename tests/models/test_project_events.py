@@ -61,7 +61,7 @@ def test_commands_are_those_of_the_operator_and_a_ban_of_the_key(
     for _ in range(13):
         client_of(successor).get("/v1/pets")
         clock.move(seconds=1)
-    until_ms = Key.by_prefix(successor[:16]).banned_until_ms
+    until_ms = Key.find_by_prefix(successor[:16]).banned_until_ms
     assert told(project)[0] == ("Key banned", successor[:16], successor[:16], until_ms)
 
 
@@ -84,7 +84,7 @@ def test_certificate_that_fails_for_a_new_reason_is_an_event_without_the_address
     shop: Domain, capfd: pytest.CaptureFixture
 ):
     for fault in ("late", "late", "away", None, "away"):
-        domain = Domain.find(shop.project, shop.id)
+        domain = Domain.get_own(shop.project, shop.id)
         certificate = Certificate(None if fault else "CA", None, fault, "10.0.0.7:443")
         domain.record_certificate(certificate)
     failed = ("Certificate failed", "service", NAME)
@@ -131,6 +131,6 @@ def test_ban_waits_for_no_other_event_of_the_project(
         other.execute("SELECT pg_advisory_xact_lock(%s)", (project.id,))
         other.execute("UPDATE project SET rows_held = 1")
         other.execute("DELETE FROM activity WHERE id < 100")
-        Key.ban(Key.by_prefix(key[:16]).id, 2**62)
+        Key.ban(Key.find_by_prefix(key[:16]).id, 2**62)
         other.rollback()
     assert told(project)[0] == ("Key banned", key[:16], key[:16], 2**62)

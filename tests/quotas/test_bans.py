@@ -120,7 +120,7 @@ def test_ban_lasts_until_its_end_and_has_an_error_code_of_its_own(
     assert go_on(wait - 0.001) == [BANNED]
     clock.move(seconds=0.001)
     limiter = client.application.extensions["limiter"]
-    assert not limiter.last_known(Caller.of(key), None).is_banned
+    assert not limiter.last_known(Caller.find_by_key(key), None).is_banned
     assert go_on(0) == ["served"]
 
 

@@ -32,7 +32,7 @@ def test_requests_of_all_hosts_are_counted_for_their_key(
     for number in range(SENT):
         with Client(service.urls[number % len(service.urls)], key) as client:
             client.get()
-    found = Key.by_prefix(key[:16])
+    found = Key.find_by_prefix(key[:16])
     refused = SENT - PER_DAY
     wait_until(
         lambda: totals_of([found])[found.id] == (PER_DAY, refused, PER_DAY, refused)

@@ -72,7 +72,7 @@ def test_a_revoked_key_is_refused_by_every_worker(
 def test_a_lowered_plan_is_enforced_by_every_worker(
     service: Service, key: str, flask: Flask
 ):
-    project = Key.by_prefix(key[:16]).project
+    project = Key.find_by_prefix(key[:16]).project
     numbers = ("--per-minute", "100000", "--per-day", str(REQUESTS))
     flask("projects", "change", project.slug, *numbers)
     limits = [each.headers["X-RateLimit-Limit"] for each in send(service.urls, key)]

@@ -179,8 +179,8 @@ class Stage:
         for _ in range(13):  # until the key is banned
             self.send("GET", "/v1/pets", headers={"Authorization": f"Bearer {keys[0]}"})
             self.clock.move(seconds=1)
-        Key.by_prefix(keys[0][:16]).unban()
-        Key.by_prefix(keys[1][:16]).revoke()
+        Key.find_by_prefix(keys[0][:16]).unban()
+        Key.find_by_prefix(keys[1][:16]).revoke()
         for key in (keys[1], "pet_wrong"):
             self.send("GET", "/v1/pets", headers={"Authorization": f"Bearer {key}"})
 
