@@ -26,13 +26,13 @@ SETTINGS, SHELTER, SESSIONS = TOPICS = ("settings", "shelter", "sessions")
 KEPT = 500  # events of a project about a topic
 KEPT_MS = 90 * clock.MS_PER_DAY
 # Who acts, if it is no key of the project.
-OPERATOR, ITSELF = "operator", "service"
+OPERATOR, SYSTEM = "operator", "service"
 
 log = logging.getLogger(__name__)
 
-# Who acts: the prefix of a key, `OPERATOR`, or `ITSELF` for the service, for example
+# Who acts: the prefix of a key, `OPERATOR`, or `SYSTEM` for the service, for example
 # when it checks a domain in the background.
-actor: ContextVar[str] = ContextVar("actor", default=ITSELF)
+actor: ContextVar[str] = ContextVar("actor", default=SYSTEM)
 
 
 def emit(name: str, /, level: int | None = None, **facts: Any) -> None:

@@ -108,9 +108,9 @@ class Limits:
     failed_per_second: int = 20  # of one project that a process writes
 
     # Deleting what is outdated.
-    tidy_seconds: float = 60.0  # after the first request since the last time
-    tidied_rows: int = 200  # of a table at a time
-    tidy_pause_seconds: float = 0.02  # about as long as that takes on SQLite
+    outdated_seconds: float = 60.0  # after the first request since the last time
+    outdated_rows: int = 200  # of a table at a time
+    outdated_pause_seconds: float = 0.02  # about as long as that takes on SQLite
 
     # Deleting a project. Others write between two batches.
     deleted_rows: int = 500  # in one batch

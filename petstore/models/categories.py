@@ -56,7 +56,7 @@ class CategoryNameTaken(RuleError):
         self.choices = {str(category_id): name}
 
 
-def fold_name(name: str) -> str:
+def comparable(name: str) -> str:
     """Return a name as it is compared: in one case, with single blanks within it."""
     return unicodedata.normalize("NFC", " ".join(name.casefold().split()))
 
@@ -69,7 +69,7 @@ class Category(OfProject, BaseModel):
     project = peewee.ForeignKeyField(Project, index=False)
     id = peewee.BigIntegerField()
     name = peewee.TextField(null=True)
-    folded = peewee.TextField(null=True)  # as `fold_name` has it, or an empty text
+    folded = peewee.TextField(null=True)  # as `comparable` has it, or an empty text
 
     class Meta:
         hidden = {"project", "folded"}
@@ -88,13 +88,13 @@ class Category(OfProject, BaseModel):
         """
         values = {"project": project_id, "category_id": category_id}
         # Who has waited for others does not see what they have added: look again.
-        taken = _take(**values, rows=rows) or _take(**values, rows=rows)
+        taken = _count_new(**values, rows=rows) or _count_new(**values, rows=rows)
         if not taken:
             refuse_rows(project_id, 1)
         [exists] = taken[0] if taken else [False]
         if exists:
             return False
-        if _insert(**_values(project_id, category_id, name)):
+        if _insert(**_names_of(project_id, category_id, name)):
             return True
         take_rows(project_id, -1)  # somebody else was faster
         return False
@@ -114,7 +114,7 @@ class Category(OfProject, BaseModel):
     def ids_named(project_id: int, name: str) -> list[int]:
         """Return the ids of categories with that name in any case, at most two."""
         rows = Category.select(Category.id).where(
-            Category.project == project_id, Category.folded == fold_name(name)
+            Category.project == project_id, Category.folded == comparable(name)
         )
         return sorted(row.id for row in rows.limit(2))
 
@@ -122,7 +122,7 @@ class Category(OfProject, BaseModel):
     def ids_by_name(project_id: int, names: Iterable[str]) -> dict[str, list[int]]:
         rows = Category.select(Category.id, Category.folded).where(
             Category.project == project_id,
-            Category.folded.in_(list(dict.fromkeys(map(fold_name, names)))),
+            Category.folded.in_(list(dict.fromkeys(map(comparable, names)))),
         )
         found: dict[str, list[int]] = defaultdict(list)
         for number, folded in sorted(rows.tuples().iterator()):
@@ -133,7 +133,7 @@ class Category(OfProject, BaseModel):
     def add_numbered(project_id: int, names: Mapping[int, str | None]) -> None:
         """Add categories by their numbers, in a transaction that has counted them."""
         for number, name in names.items():
-            _insert(**_values(project_id, number, name))
+            _insert(**_names_of(project_id, number, name))
 
     @classmethod
     def add_next(cls, project_id: int, name: str) -> int:
@@ -146,7 +146,7 @@ class Category(OfProject, BaseModel):
             number = last[0][0] + 1 if last else 1
             if number > MAX_NEW_ID:  # no number follows, but many are free
                 number = randomness.source.randrange(MAX_NEW_ID)
-            if _insert(**_values(project_id, number, name)):
+            if _insert(**_names_of(project_id, number, name)):
                 return number
 
     @classmethod
@@ -210,7 +210,7 @@ class Category(OfProject, BaseModel):
                 others = {*cls.ids_named(project_id, name)} - {category_id}
                 _require_free(others, name)
             if not is_new:
-                _rename(**_values(project_id, category_id, name))
+                _rename(**_names_of(project_id, category_id, name))
         return cls.row(category_id, name), is_new
 
     @classmethod
@@ -260,8 +260,8 @@ Category.add_index(Category.project, Category.id, where=Category.folded.is_null(
 _AT_ONCE = 200  # names that are compared before others go on
 
 
-def _values(project_id: int, category_id: int, name: str | None) -> dict[str, Any]:
-    names = {"name": name, "folded": fold_name(name or "")}
+def _names_of(project_id: int, category_id: int, name: str | None) -> dict[str, Any]:
+    names = {"name": name, "folded": comparable(name or "")}
     return {"project": project_id, "category_id": category_id, **names}
 
 
@@ -278,7 +278,7 @@ CATEGORY_EXISTS = fn.EXISTS(Category.select(SQL("1")).where(_BY_ID))
 
 
 @compiled(db)
-def _take() -> Query:
+def _count_new() -> Query:
     rows = Case(None, [(CATEGORY_EXISTS, placeholder("rows"))], placeholder("rows") + 1)
     return count_if_room(rows).returning(CATEGORY_EXISTS)
 

@@ -7,7 +7,7 @@ import peewee
 from peewee import SQL, Case, Expression, Query, fn
 
 from petstore import clock, randomness
-from petstore.events import ITSELF, emit_after_commit
+from petstore.events import SYSTEM, emit_after_commit
 from petstore.models import NotFound, RuleError
 from petstore.models.plans import PLANS_WITH_DOMAINS
 from petstore.models.projects import Project
@@ -232,7 +232,7 @@ class Domain(BaseModel):
                 if result.is_verified and by_owner:
                     self._take_over(now)
                 elif self.has_expired and not (result.is_verified or by_owner):
-                    self._emit("domain_expired", by=ITSELF)
+                    self._emit("domain_expired", by=SYSTEM)
                 # If the row is gone now, what was taken is given back.
                 if not self._change(**columns):
                     raise NotFound("domain", self.id)
@@ -252,7 +252,7 @@ class Domain(BaseModel):
                 certificate_fault=fault,
             )
             if is_recorded and fault and fault != self.certificate_fault:
-                self._emit("certificate_failed", by=ITSELF, reason=fault, detail=detail)
+                self._emit("certificate_failed", by=SYSTEM, reason=fault, detail=detail)
 
     def _take_over(self, now: int) -> None:
         """Give the domain to its project, and take it from the project that had it."""
@@ -271,7 +271,7 @@ class Domain(BaseModel):
         for row in list(update.returning(Domain.project)):
             loser = Project.get_by_id(row.project_id).slug
             self._emit("domain_taken_over", loser=loser)
-            emit_after_commit("domain_lost", by=ITSELF, project=loser, domain=self.name)
+            emit_after_commit("domain_lost", by=SYSTEM, project=loser, domain=self.name)
         points_here = _points_here_since(now - EXPIRES_AFTER_MS)
         is_served = Domain.verified_ms.is_null(False) & points_here
         if self._change(~is_served, verified_ms=now, lost_ms=None):

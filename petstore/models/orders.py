@@ -10,7 +10,7 @@ from petstore import clock
 from petstore.models import Conflict, NotFound, OfProject, RuleError
 from petstore.models.pets import Pet, PetNotAvailable
 from petstore.models.projects import Project, take_rows
-from petstore.models.searching import Wanted, fold
+from petstore.models.searching import SearchTerms, searchable
 from petstore.storage import BaseModel, Row, compiled, db, placeholder
 from petstore.storage.lists import Cursor, Listing, ListPage, count_each
 
@@ -57,9 +57,7 @@ class Order(OfProject, BaseModel):
     updated_ms = peewee.BigIntegerField()
     # Whose it is, in the words of whoever placed it.
     reference = peewee.TextField(null=True)
-    folded = peewee.TextField(
-        null=True
-    )  # the reference, as `fold` has it, or an empty text
+    folded = peewee.TextField(null=True)  # the reference, as `searchable` has it
 
     class Meta:
         table_name = "pet_order"
@@ -87,7 +85,7 @@ class Order(OfProject, BaseModel):
             values = {
                 "pet": pet_id,
                 "reference": reference,
-                "folded": fold(reference or ""),
+                "folded": searchable(reference or ""),
                 "now": clock.now_ms(),
             }
             [order] = _insert(project=project_id, **values)
@@ -101,7 +99,7 @@ class Order(OfProject, BaseModel):
         `NotFound`, and `OrderClosed` for the status of a closed order.
         """
         if "reference" in changes:
-            changes["folded"] = fold(changes["reference"] or "")
+            changes["folded"] = searchable(changes["reference"] or "")
         with db.atomic():
             values = {"project": project_id, "id": order_id, "now": clock.now_ms()}
             rows = _change(*sorted(changes), **values, **changes)
@@ -159,15 +157,15 @@ class Order(OfProject, BaseModel):
         """Return a page of the project's orders, newest first.
 
         `name` searches their references and the names of their animals, or is the
-        number of an animal, as `Wanted` has it.
+        number of an animal, as `SearchTerms` has it.
         """
-        wanted = Wanted.of(name)
+        terms = SearchTerms.of(name)
         filters = (
             (Order.project, project_id),
-            (Order.pet_id, wanted.number),
+            (Order.pet_id, terms.number),
             (Order.status, status),
         )
-        search = wanted.search(_reference_and_name())
+        search = terms.search(_reference_and_name())
         return Listing(Order, filters, search=search).show(cursor)
 
     @staticmethod

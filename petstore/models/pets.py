@@ -11,7 +11,7 @@ from petstore.events import actor
 from petstore.models import Conflict, NotFound, OfProject
 from petstore.models.categories import CATEGORY_EXISTS, Category
 from petstore.models.projects import Project, take_rows
-from petstore.models.searching import Wanted, fold
+from petstore.models.searching import SearchTerms, searchable
 from petstore.storage import BaseModel, Row, compiled, db, placeholder
 from petstore.storage.lists import Cursor, Listing, ListPage, count_each
 
@@ -39,7 +39,7 @@ class Pet(OfProject, BaseModel):
     name = peewee.TextField()
     category_id = peewee.BigIntegerField()
     status = peewee.TextField()
-    folded = peewee.TextField(null=True)  # the name, as `fold` has it
+    folded = peewee.TextField(null=True)  # the name, as `searchable` has it
     # When it was added and corrected last, and by which key or for whom, as
     # `petstore.events.actor` has it; empty if release 1.1.0 did it.
     added_ms = peewee.BigIntegerField(null=True)
@@ -153,19 +153,19 @@ class Pet(OfProject, BaseModel):
     ) -> ListPage:
         """Return a page of the project's animals, newest first, or the newest by name.
 
-        `name` searches their names, or is the number of one, as `Wanted` has it.
+        `name` searches their names, or is the number of one, as `SearchTerms` has it.
         """
-        wanted = Wanted.of(name, needs_sign=False)
+        terms = SearchTerms.of(name, needs_sign=False)
         filters = (
             (cls.project, project_id),
             (cls.category_id, category_id),
             (cls.status, status),
-            (cls.id, wanted.number),
+            (cls.id, terms.number),
         )
         return Listing(
             cls,
             filters,
-            search=wanted.search(cls.folded),
+            search=terms.search(cls.folded),
             sort=cls.folded if sort else None,
         ).show(cursor)
 
@@ -255,7 +255,7 @@ def _release() -> Query:
 
 def _changed(changes: dict[str, Any]) -> dict[str, Any]:
     if "name" in changes:
-        changes = changes | {"folded": fold(changes["name"])}
+        changes = changes | {"folded": searchable(changes["name"])}
     return changes | {"changed_ms": clock.now_ms(), "changed_by": actor.get()}
 
 
@@ -263,7 +263,7 @@ def _columns(project_id: int, members: dict[str, Any]) -> dict[str, Any]:
     return {
         **_NOTHING,
         "project": project_id,
-        "folded": fold(members["name"]),
+        "folded": searchable(members["name"]),
         "added_ms": clock.now_ms(),
         "added_by": actor.get(),
         **members,

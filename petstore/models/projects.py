@@ -205,7 +205,7 @@ def take_rows(project_id: int, rows: int = 1) -> None:
     or delete some wait for its end, so that ids are committed in their order. Raises
     `ProjectFull`.
     """
-    if not _take(project=project_id, rows=rows):
+    if not _count_rows(project=project_id, rows=rows):
         refuse_rows(project_id, rows)
 
 
@@ -231,5 +231,5 @@ def count_if_room(rows: Any) -> Update:
 
 
 @compiled(db)
-def _take() -> Query:
+def _count_rows() -> Query:
     return count_if_room(placeholder("rows")).returning(Project.id)

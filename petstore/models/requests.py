@@ -26,7 +26,7 @@ KEYS_AT_ONCE = 500
 Entry = TypeVar("Entry")
 
 
-class BackgroundWriter(Generic[Entry]):
+class WriteQueue(Generic[Entry]):
     """The entries of one kind that a process has not written yet.
 
     No request waits for them. When there are too many, the oldest are lost.
@@ -130,7 +130,7 @@ def _insert_failure() -> Query:
     return FailedRequest.insert_from(new, [project, *columns])
 
 
-failures = BackgroundWriter(_write_failures, lambda: timeouts.LIMITS.failed_seconds)
+failures = WriteQueue(_write_failures, lambda: timeouts.LIMITS.failed_seconds)
 
 
 class KeyUsage(BaseModel):
@@ -234,4 +234,4 @@ def _add_counts() -> Query:
     )
 
 
-uses = BackgroundWriter(_write_uses, lambda: timeouts.LIMITS.usage_seconds)
+uses = WriteQueue(_write_uses, lambda: timeouts.LIMITS.usage_seconds)

@@ -20,7 +20,7 @@ _FEWEST_LETTERS = 5
 _NUMBER = re.compile(r"\s*(#?)([0-9]{1,19})\s*")
 
 
-def fold(text: str) -> str:
+def searchable(text: str) -> str:
     """Return a text without accents, in one case."""
     if text.isascii():
         return text.lower()
@@ -32,7 +32,7 @@ def fold(text: str) -> str:
 
 def forms_of(name: str) -> frozenset[str]:
     """Return a name without case, accents and blanks, with and without its ending."""
-    bare = "".join(fold(name).split())
+    bare = "".join(searchable(name).split())
     stems = (bare.removesuffix(ending) for ending in _ENDINGS)
     return frozenset({bare, *stems} - {""})
 
@@ -52,7 +52,7 @@ def are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
     return short in {long[:n] + long[n + 1 :] for n in range(len(long))}
 
 
-class Wanted(NamedTuple):
+class SearchTerms(NamedTuple):
     """What somebody looks for: the row with a number, or words in the texts of rows."""
 
     number: int | None
@@ -64,7 +64,7 @@ class Wanted(NamedTuple):
         found = _NUMBER.fullmatch(text)
         if found and (found[1] or not needs_sign):
             return cls(min(int(found[2]), MAX_ID), ())
-        return cls(None, tuple(dict.fromkeys(fold(text).split())))
+        return cls(None, tuple(dict.fromkeys(searchable(text).split())))
 
     def search(self, folded: ColumnBase) -> list[Expression]:
         """Return the condition that a folded text has all words, if there are any."""

@@ -12,7 +12,7 @@ from petstore.models import NotFound, RuleError
 from petstore.models.callers import Caller, callers
 from petstore.models.credentials import digest_of
 from petstore.models.keys import Key
-from petstore.models.requests import BackgroundWriter
+from petstore.models.requests import WriteQueue
 from petstore.storage import BaseModel, compiled, db, placeholder
 
 IDLE_MS = 60 * clock.MS_PER_MINUTE  # without a request
@@ -197,7 +197,7 @@ def _select_caller() -> Query:
 
 
 @compiled(db)
-def _see() -> Query:
+def _mark_seen() -> Query:
     seen_ms = placeholder(Session.seen_ms)
     last_ms, idle_ms = Session.began_ms + LASTS_MS, seen_ms + IDLE_MS
     ends_ms = Case(None, [(last_ms < idle_ms, last_ms)], idle_ms)
@@ -209,11 +209,11 @@ def _see() -> Query:
 def _write_seen(notes: list[tuple[str, int]]) -> None:
     # All processes write in the same order, so that none waits for one that waits.
     for digest, seen_ms in sorted({*notes}):
-        _see(digest=digest, seen_ms=seen_ms)
+        _mark_seen(digest=digest, seen_ms=seen_ms)
 
 
 # No page waits for a lock only to note that its session was used.
-seen = BackgroundWriter(_write_seen, lambda: timeouts.LIMITS.seen_seconds)
+seen = WriteQueue(_write_seen, lambda: timeouts.LIMITS.seen_seconds)
 
 
 @compiled(db)

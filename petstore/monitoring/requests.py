@@ -53,7 +53,7 @@ REFUSALS = Counter(
     "petstore_quota_refusals", "Responses with 429, by reason.", ["reason"]
 )
 # Each request starts this, unless it is started; it runs a minute later.
-_tidying = Delayed(housekeeping.tidy)
+_deleting = Delayed(housekeeping.delete_outdated)
 
 
 def init_app(app: Flask) -> None:
@@ -68,8 +68,8 @@ def _end(response: Response) -> Response:
     _count(request, response)
     _log(request, response)
     _record(request, response)
-    if not _tidying.is_started:
-        _tidying.start(timeouts.LIMITS.tidy_seconds)
+    if not _deleting.is_started:
+        _deleting.start(timeouts.LIMITS.outdated_seconds)
     return response
 
 

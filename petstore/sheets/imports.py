@@ -13,7 +13,7 @@ from marshmallow import ValidationError
 
 from petstore.events import emit_after_commit
 from petstore.models import RuleError
-from petstore.models.categories import Category, fold_name
+from petstore.models.categories import Category, comparable
 from petstore.models.orders import Order
 from petstore.models.pets import Pet
 from petstore.models.projects import Project, refuse_rows, take_rows
@@ -128,12 +128,12 @@ class Plan:
         for pet in self.sheet:
             name = None if _is_number(pet.category) else pet.category
             if name:
-                named.setdefault(fold_name(name), name)
+                named.setdefault(comparable(name), name)
             if (number := pet.category_id) is not None and number not in self._names:
                 numbered[number] = numbered.get(number) or name
         for numbers in in_parts(numbered):
             for number in numbers:
-                folded = fold_name(numbered[number] or "")
+                folded = comparable(numbered[number] or "")
                 if folded and self._numbers.setdefault(folded, [number]) != [number]:
                     numbered[number] = None  # another category has the name
         self._names |= numbered
@@ -181,9 +181,9 @@ class Plan:
 
     def _named(self, name: str, *likely: Any) -> Meant:
         """Return the category that has a name, or will have it, or the number."""
-        folded = fold_name(name)
+        folded = comparable(name)
         for number in likely:
-            if fold_name(self._names.get(number) or "") == folded:
+            if comparable(self._names.get(number) or "") == folded:
                 return int(number)
         if _is_number(name):
             return int(name)

@@ -83,10 +83,6 @@ class Locked(Busy):
     """Others have kept a lock for too long."""
 
 
-class NoAnswer(Busy):
-    """The server has not answered in time: it may hang."""
-
-
 def seconds_left(limit: float) -> float:
     """Return the limit, or the time until the deadline if that is less.
 

@@ -22,7 +22,6 @@ from petstore.storage.engine import (
     CompiledSql,
     Engine,
     Locked,
-    NoAnswer,
     Pairs,
     Row,
     as_peewee_errors,
@@ -408,7 +407,7 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
             return function(*arguments)
         except peewee.OperationalError as error:
             if isinstance(error.__context__, Late):
-                raise NoAnswer(str(error)) from error
+                raise Busy(str(error)) from error
             if kind := GIVEN_UP.get(_state_of(error) or ""):
                 raise kind(str(error)) from error
             raise

@@ -20,7 +20,7 @@ from petstore.storage import CompiledQuery, close_connections, db
 log = logging.getLogger(__name__)
 
 
-class Kept(NamedTuple):
+class Retention(NamedTuple):
     """How long the rows of a table are kept, at whose end nothing else deletes them."""
 
     model: type[Model]
@@ -37,30 +37,32 @@ class Kept(NamedTuple):
         now = database.now_ms / self.unit_ms
         key = database.row_id(model)
         oldest = model.select(*key).order_by(self.along or self.age)
-        few = database.skip_locked(oldest.limit(timeouts.LIMITS.tidied_rows))
+        few = database.skip_locked(oldest.limit(timeouts.LIMITS.outdated_rows))
         is_outdated = database.is_among(key, few) & (self.age < now - self.kept)
         deletion: Query = model.delete().where(is_outdated).returning(*key)
         return deletion
 
 
 TABLES = (
-    Kept(Session, Session.ends_ms),
-    Kept(Upload, Upload.at_ms, FILE_KEPT_MS),
-    Kept(StoredResponse, StoredResponse.created_ms, stored_responses.KEPT_MS),
-    Kept(Event, Event.at_ms, events.KEPT_MS),
-    Kept(FailedRequest, FailedRequest.at_ms, FAILURES_KEPT_MS, along=FailedRequest.id),
-    Kept(KeyUsage, KeyUsage.day, requests.SHOWN_DAYS - 1, unit_ms=clock.MS_PER_DAY),
-    Kept(Key, Key.ends(), KEEP_ENDED_MS),
+    Retention(Session, Session.ends_ms),
+    Retention(Upload, Upload.at_ms, FILE_KEPT_MS),
+    Retention(StoredResponse, StoredResponse.created_ms, stored_responses.KEPT_MS),
+    Retention(Event, Event.at_ms, events.KEPT_MS),
+    Retention(
+        FailedRequest, FailedRequest.at_ms, FAILURES_KEPT_MS, 1, FailedRequest.id
+    ),
+    Retention(KeyUsage, KeyUsage.day, requests.SHOWN_DAYS - 1, clock.MS_PER_DAY),
+    Retention(Key, Key.ends(), KEEP_ENDED_MS),
     # A clock may be set back into a window, but not by hours.
-    Kept(Counter, Counter.ends_ms, clock.MS_PER_DAY // 2),
-    Kept(Strike, Strike.minute, 60, unit_ms=clock.MS_PER_MINUTE),
+    Retention(Counter, Counter.ends_ms, clock.MS_PER_DAY // 2),
+    Retention(Strike, Strike.minute, 60, unit_ms=clock.MS_PER_MINUTE),
 )
 _statements = [
     CompiledQuery(each.model._meta.database, each.delete_some) for each in TABLES
 ]
 
 
-def tidy() -> None:
+def delete_outdated() -> None:
     """Delete all rows that are outdated now."""
     for delete_some in _statements:
         try:
@@ -73,5 +75,5 @@ def tidy() -> None:
 
 
 def _delete(delete_some: CompiledQuery) -> None:
-    while len(delete_some()) == timeouts.LIMITS.tidied_rows:
-        time.sleep(timeouts.LIMITS.tidy_pause_seconds)
+    while len(delete_some()) == timeouts.LIMITS.outdated_rows:
+        time.sleep(timeouts.LIMITS.outdated_pause_seconds)

@@ -14,8 +14,8 @@ from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.models.requests import (
     FAILURES_KEPT,
-    BackgroundWriter,
     FailedRequest,
+    WriteQueue,
     failures,
 )
 from petstore.storage import Row
@@ -42,9 +42,9 @@ def failure(project: Project, number: int = 0, second: int = 0) -> dict[str, Any
 
 
 @pytest.fixture
-def notes() -> BackgroundWriter:
+def notes() -> WriteQueue:
     """Failures that only the test writes."""
-    return BackgroundWriter(requests._write_failures, lambda: NEVER)
+    return WriteQueue(requests._write_failures, lambda: NEVER)
 
 
 def test_failure_is_found_by_its_id_with_what_was_answered_by_its_project_alone(
@@ -116,12 +116,12 @@ def test_the_newest_are_first_and_older_ones_than_a_day_are_not_seen(
         clock.move(seconds=60)
     clock.move(days=1, seconds=-150)
     assert [row.request_id for row in found(project)] == ["2", "1"]
-    housekeeping.tidy()
+    housekeeping.delete_outdated()
     assert FailedRequest.select().count() == 2
 
 
 def test_twenty_in_a_second_are_kept_of_each_project(
-    project: Project, rival: Project, notes: BackgroundWriter
+    project: Project, rival: Project, notes: WriteQueue
 ):
     for number in range(25):
         notes.add(failure(project, number))
@@ -132,7 +132,7 @@ def test_twenty_in_a_second_are_kept_of_each_project(
 
 
 def test_two_hundred_rows_are_left_of_any_number(
-    project: Project, rival: Project, notes: BackgroundWriter
+    project: Project, rival: Project, notes: WriteQueue
 ):
     notes.add(failure(rival))
     for second in range(12):
@@ -156,7 +156,7 @@ def test_nothing_waits_for_a_locked_database_and_nothing_is_lost(
 
 
 def test_what_the_database_refuses_for_good_and_deleted_projects_stop_nothing(
-    project: Project, rival: Project, notes: BackgroundWriter
+    project: Project, rival: Project, notes: WriteQueue
 ):
     notes.add(failure(project) | {"status": None})
     with pytest.raises(peewee.IntegrityError):

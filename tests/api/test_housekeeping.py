@@ -63,8 +63,8 @@ def kept(project: Project, key: str) -> dict[type[Model], int]:
 
 
 def test_rows_are_kept_for_as_long_as_they_are_needed(kept: dict[type[Model], int]):
-    housekeeping.tidy()
-    housekeeping.tidy()
+    housekeeping.delete_outdated()
+    housekeeping.delete_outdated()
     assert {table: table.select().count() for table in kept} == kept
 
 
@@ -73,9 +73,9 @@ def test_outage_passes_and_what_it_has_kept_is_deleted_the_next_time(
 ):
     response(project, "old", 1)
     with locked_data("reply"):
-        housekeeping.tidy()
+        housekeeping.delete_outdated()
     assert StoredResponse.select().exists()
-    housekeeping.tidy()
+    housekeeping.delete_outdated()
     assert not StoredResponse.select().exists()
     assert "Traceback" not in capfd.readouterr().out
 
@@ -86,7 +86,7 @@ def test_fault_is_logged_with_its_traceback_and_keeps_no_other_row(
     response(project, "old", 1)
     db.execute_sql("ALTER TABLE activity RENAME TO moved")
     try:
-        housekeeping.tidy()
+        housekeeping.delete_outdated()
     finally:
         db.execute_sql("ALTER TABLE moved RENAME TO activity")
     assert not StoredResponse.select().exists()
@@ -99,8 +99,8 @@ def test_requests_start_it(
     client: FlaskClient, set_limits: Callable, monkeypatch: pytest.MonkeyPatch
 ):
     tidied: list[None] = []
-    monkeypatch.setattr(requests, "_tidying", Delayed(lambda: tidied.append(None)))
-    set_limits(tidy_seconds=0.1)
+    monkeypatch.setattr(requests, "_deleting", Delayed(lambda: tidied.append(None)))
+    set_limits(outdated_seconds=0.1)
     for _ in range(3):
         client.get("/healthz")
     wait_until(lambda: tidied)
@@ -111,7 +111,7 @@ def test_any_number_of_rows_is_deleted_by_any_number_of_processes(project: Proje
     counted(START_MS - MS_PER_DAY - 1, 0, MANY)
     counted(START_MS, MANY, MANY + 1)
     with ThreadPoolExecutor(THREADS) as pool:
-        done = [pool.submit(housekeeping.tidy) for _ in range(THREADS)]
+        done = [pool.submit(housekeeping.delete_outdated) for _ in range(THREADS)]
     assert not [each.exception() for each in done if each.exception()]
     assert [row.key for row in Counter.select()] == [str(MANY)]
 
@@ -125,5 +125,5 @@ def test_clock_of_the_database_counts_and_locked_rows_are_left_for_later(
     monkeypatch.setattr("petstore.clock.now_ms", lambda: START_MS + 9 * MS_PER_DAY)
     with postgresql.transaction():
         postgresql.execute("SELECT 1 FROM reply WHERE key = 'second' FOR UPDATE")
-        housekeeping.tidy()
+        housekeeping.delete_outdated()
     assert {stored.key for stored in StoredResponse.select()} == {"second", "new"}

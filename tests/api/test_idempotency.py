@@ -125,7 +125,7 @@ def test_expiry_follows_the_clock_of_the_database(
     wrong_ms = clock.now_ms + days * service_clock.MS_PER_DAY
     monkeypatch.setattr(service_clock, "now_ms", lambda: wrong_ms)
     post(client, "b")
-    housekeeping.tidy()
+    housekeeping.delete_outdated()
     assert post(client, "a").data == first.data
     clock.move(days=1, seconds=1)
     assert post(client, "b").headers.get("Idempotent-Replayed") is None

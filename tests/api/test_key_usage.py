@@ -8,7 +8,7 @@ import pytest
 from petstore.models import requests
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
-from petstore.models.requests import STEP_MS, BackgroundWriter, KeyUse, totals_of, uses
+from petstore.models.requests import STEP_MS, KeyUse, WriteQueue, totals_of, uses
 from petstore.settings import read_settings
 from petstore.storage.database import open_databases
 from tests.harness import databases
@@ -29,20 +29,18 @@ def totals(key: str) -> tuple[int, ...]:
     return totals_of([found])[found.id]
 
 
-def use(
-    notes: BackgroundWriter, key: str, clock: Clock, *, is_served: bool = True
-) -> None:
+def use(notes: WriteQueue, key: str, clock: Clock, *, is_served: bool = True) -> None:
     notes.add(KeyUse(Key.find_by_prefix(key[:16]).id, clock.now_ms, is_served))
 
 
 @pytest.fixture
-def notes() -> BackgroundWriter:
+def notes() -> WriteQueue:
     """Uses that only the test writes."""
-    return BackgroundWriter(requests._write_uses, lambda: NEVER)
+    return WriteQueue(requests._write_uses, lambda: NEVER)
 
 
 def test_notes_of_a_moment_are_written_together_for_the_keys_that_there_are(
-    key: str, project: Project, clock: Clock, notes: BackgroundWriter
+    key: str, project: Project, clock: Clock, notes: WriteQueue
 ):
     another, gone = Key.issue(project), Key.issue(project)
     for each in (gone, key):

@@ -87,10 +87,10 @@ def test_what_has_ended_leaves_nothing_when_it_is_old(
     assert held() == contents().keys() - STAYS
     Key.update(revoked_ms=clock.now_ms).execute()
     clock.move(days=2)
-    housekeeping.tidy()
+    housekeeping.delete_outdated()
     assert not COUNTED & held()
     clock.move(days=90)
-    housekeeping.tidy()
+    housekeeping.delete_outdated()
     assert held() == {"Project", "Domain", "DomainToken", *LIMITED}
     delete()
     assert not held()

@@ -109,11 +109,11 @@ def test_file_waits_for_an_hour_for_its_session_alone_until_the_next(
     assert browser.get(first).location == IMPORT
     assert Browser(app, key).get(question).location == IMPORT
     clock.move(seconds=3_599)
-    housekeeping.tidy()
+    housekeeping.delete_outdated()
     assert browser.get(question).status_code == 200
     seen.flush()
     clock.move(seconds=2)
-    housekeeping.tidy()
+    housekeeping.delete_outdated()
     assert browser.get(question).location == IMPORT
     browser.upload(HEAD + "Rex,Dogs\n")
     browser.submit("/dashboard/sign-out")

@@ -23,7 +23,7 @@ PATIENT = replace(
     timeouts.LIMITS,
     stores_seconds=3 * SECONDS,
     written_seconds=1.0,  # a test waits for it
-    tidy_seconds=DAY,
+    outdated_seconds=DAY,
     recheck_seconds=DAY,
     **{f"{name}_seconds": SECONDS for name in LONGER},
     **dict.fromkeys(NOTED, DAY),  # a test writes what was noted itself

@@ -9,7 +9,7 @@ import pytest
 from petstore.models.orders import Order
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
-from petstore.models.searching import fold
+from petstore.models.searching import searchable
 from petstore.storage import lists
 from petstore.storage.lists import MAX_ID, Cursor, ListPage
 
@@ -68,7 +68,7 @@ def test_animals_are_listed_newest_first_or_by_name_in_both_directions(
         pages = walk(show, limit)
         assert list(chain(*pages)) == [pet.id for pet in wanted]
         assert all(len(page) == limit for page in pages[:-1])
-        by_name = sorted((fold(pet.name), pet.id) for pet in wanted)
+        by_name = sorted((searchable(pet.name), pet.id) for pet in wanted)
         assert list(chain(*walk(sort, limit))) == [pet_id for _, pet_id in by_name]
     assert show(Cursor(10)) == ListPage(wanted, len(wanted), True, None, None)
 

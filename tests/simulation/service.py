@@ -20,7 +20,7 @@ from gunicorn.config import Config
 
 from petstore import create_app, log, randomness, timeouts
 from petstore.concurrency import Delayed
-from petstore.models.requests import BackgroundWriter, failures, uses
+from petstore.models.requests import WriteQueue, failures, uses
 from petstore.models.sessions import seen
 from petstore.server.worker import Worker
 from petstore.settings import read_settings
@@ -152,7 +152,7 @@ class Service:
     def _end_process(self) -> None:
         """Forget what a process knows, but collect nothing: that would run code."""
         gc.unfreeze()
-        known = (greenlet, Delayed, BackgroundWriter)
+        known = (greenlet, Delayed, WriteQueue)
         for each in [it for it in gc.get_objects() if isinstance(it, known)]:
             if isinstance(each, greenlet):
                 self._remains.append(each)

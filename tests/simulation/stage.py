@@ -203,7 +203,7 @@ class Stage:
         # The second request begins what a worker that has stopped did not do.
         for _ in range(2):
             await visitor.send("probe", "GET", "/healthz")
-            await self.world.sleep(timeouts.LIMITS.tidy_seconds + REST_SECONDS)
+            await self.world.sleep(timeouts.LIMITS.outdated_seconds + REST_SECONDS)
         visitor.leave()
 
     async def _fail(self, fault: Fault) -> None:

@@ -18,7 +18,7 @@ from petstore.timeouts import Limits
 from tests.harness.patience import DAY
 
 # What they put off for some seconds would be done in other tests.
-LATER = ("failed_seconds", "usage_seconds", "seen_seconds", "tidy_seconds")
+LATER = ("failed_seconds", "usage_seconds", "seen_seconds", "outdated_seconds")
 LIMITS = replace(Limits(), **dict.fromkeys(LATER, DAY))
 SECONDS = LIMITS.stores_seconds
 

@@ -279,7 +279,7 @@ class Stage:
     def _work_in_the_background(self) -> None:
         uses.flush()
         failures.flush()
-        housekeeping.tidy()
+        housekeeping.delete_outdated()
         for path in ("/", "/healthz", "/readyz", "/metrics", "/docs", "/openapi.json"):
             self.app.test_client().get(path)
 
