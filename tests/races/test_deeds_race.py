@@ -30,13 +30,14 @@ def close(status: str) -> Callable[[Client, Subject], Answer]:
 
 DEEDS: dict[str, Callable[[Client, Subject], Answer]] = {
     "correct": lambda c, at: c.send("PATCH", f"{PETS}/{at.pet}", {"name": "Max"}),
+    "sell": lambda c, at: c.send("PATCH", f"{PETS}/{at.pet}", {"status": "sold"}),
     "withdraw": lambda c, at: c.send("DELETE", f"{PETS}/{at.pet}"),
     "order": lambda c, at: c.post({"petId": at.pet, "reference": "second"}, ORDERS),
     "complete": close("completed"),
     "cancel": close("cancelled"),
 }
 PAIRS = [
-    *((False, pair) for pair in combinations_with_replacement([*DEEDS][:3], 2)),
+    *((False, pair) for pair in combinations_with_replacement([*DEEDS][:4], 2)),
     *((True, pair) for pair in combinations_with_replacement(DEEDS, 2)),
 ]
 

@@ -2,14 +2,10 @@
 
 from itertools import cycle, islice
 
-from petstore import clock
-from petstore.clock import MS_PER_MINUTE
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
-from petstore.models.sessions import Session
 from tests.harness.crowds import at_once
 from tests.harness.visitors import Visitor
-from tests.harness.waiting import wait_until
 from tests.races.conftest import Service, of_postgresql
 
 PEOPLE = 6
@@ -36,21 +32,6 @@ def test_sessions_that_are_ended_are_over_on_every_worker(
     first.submit("/sessions/end-others")
     assert at_once(opened, others) == [{SIGN_IN}] * len(others)
     assert opened(first) == {SESSIONS}
-
-
-@of_postgresql
-def test_pages_at_once_see_their_session_together(service: Service, key_of: object):
-    project = Project.add("Shelter", None, Plan("free"))
-    visitor = Visitor(service.urls[0], Key.issue(project))
-    row = Session.key == Key.select(Key.id).where(Key.project == project)
-    before_ms = clock.now_ms() - 5 * MS_PER_MINUTE
-    Session.update(began_ms=before_ms, seen_ms=before_ms).where(row).execute()
-    found = at_once(lambda _: opened(visitor), range(PAGES))
-    assert found == [{SESSIONS}] * PAGES
-    wait_until(lambda: Session.get(row).seen_ms > before_ms)
-    seen = Session.get(row)
-    assert seen.began_ms == before_ms
-    assert seen.ends_ms == seen.seen_ms + 60 * MS_PER_MINUTE
 
 
 @of_postgresql
