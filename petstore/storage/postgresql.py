@@ -37,6 +37,7 @@ ISOLATION = "READ COMMITTED"
 
 # The server has waited for too long: for a lock, or for the end of a statement.
 GIVEN_UP = {"55P03": Locked, "57014": Busy}
+IDLE_TIMEOUT = "idle_in_transaction_session_timeout"
 READ_ONLY = "25006"  # what a server answers to a write
 SERIALIZATION_FAILURE = "40001"
 # What psycopg takes for errors of the program, and is a state of the server.
@@ -169,10 +170,7 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
             for name, seconds in (
                 ("lock_timeout", (lock_seconds or limits.lock_seconds) * share),
                 ("statement_timeout", limits.server_statement_seconds * share),
-                (
-                    "idle_in_transaction_session_timeout",
-                    limits.idle_transaction_seconds,
-                ),
+                (IDLE_TIMEOUT, limits.idle_transaction_seconds),
             ):
                 sql += f"; SET LOCAL {name} = '{_ms(seconds)}'"
         self._fetch(CompiledSql(sql), None)
