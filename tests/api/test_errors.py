@@ -17,7 +17,7 @@ from tests.harness.servers import ROOT
 def test_internal_error_discloses_no_details(
     client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(Pet, "find", lambda *_: {}["the secret of the house"])
+    monkeypatch.setattr(Pet, "get_own", lambda *_: {}["the secret of the house"])
     answer = client.get("/v1/pets/1")
     assert error_of(answer) == (500, "internal_error")
     for word in ("Traceback", "KeyError", "secret", ".py"):
