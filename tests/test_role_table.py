@@ -10,9 +10,11 @@ import re
 from collections.abc import Callable, Iterator
 from io import BytesIO
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from flask import Flask
 from werkzeug.routing import Rule
 from werkzeug.test import TestResponse
@@ -59,15 +61,7 @@ MEMBERS: dict[str, Any] = {
     "tls.tls_allowed": {"domain": BASE},
 }
 # What is looked for in all that a caller is answered.
-FACTS = {
-    "the name of the project": "Arche",
-    "its limits": "54,?321",
-    "the reference of an order": "Ms Mohr 0170",
-    "the label of another key": "Till",
-    "the beginning of another key": "PREFIX",
-    "the name of a domain": "shop1.example.org",
-    "the address of a client": r"\b127\.0\.0\.1\b",
-}
+FACTS = yaml.safe_load(Path(__file__).with_name("facts.yaml").read_text())
 FAILURES = "what its key failed at, in Requests"
 DESCRIBED = ("/v1", "/dashboard", "/metrics")  # where the fields of answers are cells
 

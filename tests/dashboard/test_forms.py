@@ -1,7 +1,9 @@
 """Forms: sent by this origin alone, filled in again, and done once."""
 
 import re
+from pathlib import Path
 
+import yaml
 from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.routing import Rule
@@ -145,19 +147,8 @@ def test_text_that_no_cookie_keeps_stays_in_the_page(
     assert len(client.get("/v1/pets").json) == 1
 
 
-ANIMALS, ANIMAL = "/dashboard/animals", "/dashboard/animals/1"
 TOM = {"name": "Tom", "categoryId": "7", "status": "available"}
-FORMS = (
-    (ANIMALS, "", TOM, "Added Tom (no. 3)."),
-    ("{question}", "", {}, "1 animal is added."),
-    (ANIMAL, "/order", {"reference": "Ms Lovelace"}, "Reserved Rex (order 2)."),
-    ("/dashboard/animals/2", "/withdraw", {}, "Removed Rex (no. 2)."),
-    ("/dashboard/categories", "", {"name": "Cats"}, "Added the category Cats"),
-    ("/dashboard/categories", "/8/delete", {}, "Deleted category 8."),
-    ("/dashboard/orders/1", "/delete", {}, "Deleted order 1."),
-    ("/dashboard/keys", "?kind=staff", {}, "has issued this key"),
-    ("/dashboard/keys/{key}", "/rotate", {}, "has issued this key"),
-)
+FORMS = yaml.safe_load(Path(__file__).with_name("repeated.yaml").read_text())
 
 
 @of_both_engines

@@ -21,7 +21,7 @@ from tests.harness.databases import of_both_engines
 from tests.harness.limits import fill_up_hour
 
 KEYS = "/dashboard/keys"
-FAULTS = yaml.safe_load(Path(__file__).with_name("keys.yaml").read_text())
+TABLES = yaml.safe_load(Path(__file__).with_name("keys.yaml").read_text())
 SHOWN = re.compile(r"pet_[0-9A-Za-z]{48}")
 LIMITS = {"per_minute": "5", "per_day": "1000"}
 SHOP = "https://shop.example"
@@ -52,7 +52,7 @@ def test_an_issued_key_works_and_is_shown_only_once(browser: Browser, project: P
 
 
 def test_key_against_the_rules_is_not_issued(browser: Browser, project: Project):
-    for fields, fault in FAULTS["new"]:
+    for fields, fault in TABLES["new"]:
         page = browser.submit(f"{KEYS}?kind=program", **{"label": "Kept"} | fields)
         assert page.status_code == 400
         assert fault in words(page)
@@ -117,22 +117,10 @@ def test_revoked_key_is_shown_unchanged(browser: Browser, other: Key, clock: Clo
     assert Key.find_by_prefix(other.prefix).label == "Website"
 
 
-# What a key may be for, its roles, and what is said of them.
-KINDS = {
-    "staff": ("For staff", {"write": "signs in here for that, but not for keys"}),
-    "program": (
-        "For a program",
-        {"write": "It is a secret: keep it in a", "read": "orders and the names of"},
-    ),
-    "page": ("For a web page", {"public": "no secret: it may stand in a web page"}),
-    "owner": ("For an owner", {"full": "issue and revoke keys and change domains"}),
-}
-
-
 def test_form_says_what_each_kind_of_key_may_do(browser: Browser, project: Project):
     assert browser.read(KEYS) == browser.read(f"{KEYS}?kind=staff")
-    titles = " ".join(title for title, _ in KINDS.values())
-    for kind, (_, roles) in KINDS.items():
+    titles = " ".join(title for title, _ in TABLES["kinds"].values())
+    for kind, (_, roles) in TABLES["kinds"].items():
         path = f"{KEYS}?kind={kind}"
         assert titles in browser.read(path)
         offered = re.findall('name="role" value="([a-z]+)"', browser.get(path).text)
@@ -188,7 +176,7 @@ def test_key_changes_at_once(browser: Browser, client_of: Callable, project: Pro
 
 def test_change_against_the_rules_is_shown_again(browser: Browser, project: Project):
     key = Key.issue(project, Grant("public", 5, 50), label="Kept")[:16]
-    for fields, fault in FAULTS["changed"]:
+    for fields, fault in TABLES["changed"]:
         answer = browser.submit(f"{KEYS}/{key}", **fields)
         assert answer.status_code == 400
         assert fault in words(answer)

@@ -1,6 +1,5 @@
 """A certificate authority (Pebble), and the DNS server that the tests use."""
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,6 +9,8 @@ import requests
 import trustme
 
 from tests.harness.servers import free_port, running, wait_for_port
+
+SETTINGS = Path(__file__).with_name("pebble.json")
 
 
 @dataclass
@@ -60,18 +61,12 @@ def authority(directory: Path, dns: Dns, http: int, https: int) -> Iterator[Auth
     own = root.issue_cert("127.0.0.1")
     own.cert_chain_pems[0].write_to_path(directory / "pebble.pem")
     own.private_key_pem.write_to_path(directory / "pebble.key")
-    settings = {
-        "listenAddress": f"127.0.0.1:{port}",
-        "managementListenAddress": f"127.0.0.1:{management}",
-        "certificate": str(directory / "pebble.pem"),
-        "privateKey": str(directory / "pebble.key"),
-        "httpPort": http,
-        "tlsPort": https,
-        "ocspResponderURL": "",
-        "externalAccountBindingRequired": False,
-    }
+    ports = {"PORT": port, "MANAGEMENT": management, "HTTPS": https, "HTTP": http}
+    text = SETTINGS.read_text().replace("DIRECTORY", str(directory))
+    for name, number in ports.items():
+        text = text.replace(f"{name}_NUMBER", str(number))
     config = directory / "pebble.json"
-    config.write_text(json.dumps({"pebble": settings}))
+    config.write_text(text)
     command = ["pebble", "-config", str(config), "-dnsserver", dns.address]
     quick = {"PEBBLE_VA_NOSLEEP": "1", "PEBBLE_WFE_NONCEREJECT": "0"}
     with running(command, port, directory / "pebble.log", quick):

@@ -6,8 +6,10 @@ import ssl
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+import yaml
 
 from petstore.models.domains import DnsResult, Domain
 from petstore.models.keys import Key
@@ -20,6 +22,8 @@ from tests.harness.front import BASE
 from tests.harness.nginx import Nginx, nginx
 
 SHOP = "shop.nginx.example.org"
+# Request lines, a header, and the code of the answer.
+ERRORS = yaml.safe_load(Path(__file__).with_name("nginx_errors.yaml").read_text())
 
 
 @pytest.fixture(scope="module")
@@ -37,17 +41,7 @@ def test_oversized_headers_get_the_usual_error(front: Nginx, size: int):
 
 @pytest.mark.parametrize(
     ("line", "header", "code"),
-    [
-        ("GET", "", "invalid_request"),
-        ("TRACE / HTTP/1.1", "", "invalid_request"),
-        ("GET / HTTP/3.0", "", "invalid_request"),
-        ("GET /../.. HTTP/1.1", "", "invalid_request"),
-        ("POST / HTTP/1.1", "Transfer-Encoding: gzip", "invalid_request"),
-        ("GET /internal/errors/503 HTTP/1.1", "", "not_found"),
-        ("GET /.well-known/acme-challenge/ HTTP/1.1", "", "not_found"),
-        ("POST / HTTP/1.1", "Content-Length: 4000000", "body_too_large"),
-        (f"GET /{'1' * 17_000} HTTP/1.1", "", "headers_too_large"),
-    ],
+    [*ERRORS, (f"GET /{'1' * 17_000} HTTP/1.1", "", "headers_too_large")],
 )
 @pytest.mark.parametrize("is_encrypted", [True, False])
 def test_errors_of_nginx_have_the_usual_form(

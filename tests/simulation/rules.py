@@ -23,7 +23,7 @@ from tests.simulation.histories import (
 )
 from tests.simulation.history import Entry
 from tests.simulation.linear import contradiction
-from tests.simulation.plan import PAGE_ORIGIN
+from tests.simulation.plan import ACTS, PAGE_ORIGIN
 from tests.simulation.service import WORKERS
 
 if TYPE_CHECKING:
@@ -277,15 +277,7 @@ def what_has_ended_leaves_no_row(stage: "Stage") -> Iterator[str]:
 
 
 EXPLAINED = {200, 201, 204, 404, 409, 422}  # by the histories
-ALLOWED = {
-    "createOrder": {201, 400, 409, 422},
-    "invalid": {400},
-    "stranger": {401},
-    "options": {204},
-    "page": {200, 303, 400, 401, 404},
-    "open page": {200},
-    "ended page": {303},
-}
+ALLOWED = {name: set(each) for name, each in ACTS["allowed"].items()}
 
 
 @rule("Two projects never see each other's data")
