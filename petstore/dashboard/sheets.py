@@ -2,13 +2,22 @@
 
 import codecs
 from collections.abc import Iterator
+from contextlib import nullcontext
 from itertools import chain, islice
 
 from flask import Response, current_app, render_template, request, session
 from flask.typing import ResponseReturnValue
 
 from petstore import timeouts
-from petstore.dashboard.forms import EMPTY, Form, Outcome, go_to, idempotent
+from petstore.dashboard.formats import status
+from petstore.dashboard.forms import (
+    EMPTY,
+    MAY_BE_SHOWN_AGAIN,
+    Form,
+    Outcome,
+    go_to,
+    idempotent,
+)
 from petstore.dashboard.pages import PageBlueprint
 from petstore.dashboard.pets import INDEX
 from petstore.dashboard.sessions import (
@@ -19,13 +28,30 @@ from petstore.dashboard.sessions import (
     receive_long_form,
     takes_long,
 )
+from petstore.errors import MAX_BODY_BYTES
+from petstore.models import RuleError
+from petstore.models.categories import Category
 from petstore.models.grants import WRITE
+from petstore.models.pets import STATUSES
 from petstore.models.projects import ProjectFull
 from petstore.models.sessions import NoSuchUpload, Upload
+from petstore.models.similar_names import find_similar
 from petstore.sheets import exports
-from petstore.sheets.imports import Sheet, foresee, store
+from petstore.sheets.choices import ENCODINGS, NO_CHOICES, Choices
+from petstore.sheets.imports import Plan, foresee, store
 from petstore.sheets.lines import NotReadable
+from petstore.storage.lists import BEFORE_ALL
 from petstore.web.turns import Turns, turns_of
+
+MAX_FIELDS = 64  # of the page about a file
+STATUS = "status."  # before a status of another system, in the names of fields
+SHOWN_ROWS = 20
+MAX_COMPARED = 1_000  # categories that new ones are compared with
+NO_PROJECT = 0  # in place of its id
+SEPARATORS = {",": "Comma", ";": "Semicolon", "\t": "Tab"}
+# The columns, in the words of the page.
+COLUMNS = {"name": "Name", "category": "Category", "status": "Status"}
+COLUMNS |= {"categoryId": "Number of the category", "id": "Numbers of animals here"}
 
 bp = PageBlueprint("sheets", __name__, "", required_role=WRITE)
 
@@ -33,13 +59,13 @@ bp = PageBlueprint("sheets", __name__, "", required_role=WRITE)
 @bp.get("/animals.csv")
 @takes_long
 def animals() -> Response:
-    return _download("animals", exports.animals(current_project().id))
+    return _download("animals", exports.animals(current_project().id, _separator()))
 
 
 @bp.get("/orders.csv")
 @takes_long
 def orders() -> Response:
-    return _download("orders", exports.orders(current_project().id))
+    return _download("orders", exports.orders(current_project().id, _separator()))
 
 
 @bp.get("/animals/import")
@@ -68,13 +94,7 @@ def question(file: str) -> ResponseReturnValue:
     if upload is None:
         return go_to("sheets.import_page", str(NoSuchUpload()), "bad")
     count_expensive_page()
-    try:
-        foreseen = foresee(current_project(), Sheet(upload.content))
-    except (NotReadable, ProjectFull) as error:
-        return _refuse(str(error))
-    return render_template(
-        "import_question.html", file=file, foreseen=foreseen, form=EMPTY
-    )
+    return _show(file, _foresee(upload, NO_CHOICES))
 
 
 @bp.post("/animals/import/<file>")
@@ -83,7 +103,11 @@ def answer(file: str) -> ResponseReturnValue:
     count_form()
     upload = Upload.find(session[TOKEN], file)
     # Before the transaction, since on SQLite all others that write wait for its end.
-    plan = foresee(current_project(), Sheet(upload.content)) if upload else None
+    plan = _foresee(upload, _choices()) if upload else None
+    is_other = plan and plan.sheet.choices.digest != request.form.get("shown")
+    if plan and (is_other or "again" in request.form):
+        count_expensive_page()
+        return _show(file, plan)
 
     @idempotent
     def import_upload(file: str) -> Outcome:
@@ -98,6 +122,66 @@ def answer(file: str) -> ResponseReturnValue:
         return Outcome(INDEX, f"{message}.")
 
     return import_upload(file=file)
+
+
+@bp.errorhandler(NotReadable)
+@bp.errorhandler(ProjectFull)
+def refuse(error: RuleError) -> ResponseReturnValue:
+    return _refuse(str(error))
+
+
+@bp.url_value_preprocessor
+def _allow_choices(endpoint: str | None, _: object) -> None:
+    if endpoint == "sheets.answer":
+        request.max_form_parts = MAX_FIELDS
+
+
+def _choices() -> Choices:
+    """Return what the form has chosen; what it does not know is guessed again."""
+    form = request.form
+    statuses = {
+        name.removeprefix(STATUS): meant
+        for name, meant in form.items()
+        if name.startswith(STATUS) and meant in STATUSES
+    }
+    columns = {ours: form[ours] for ours in COLUMNS if ours in form}
+    texts = map(form.get, ("separator", "encoding"))
+    return Choices(columns, statuses, form.get("without_name", ""), *texts)
+
+
+def _foresee(upload: Upload, choices: Choices) -> Plan:
+    """Read a file; of large ones this worker reads one at a time, for its memory."""
+    is_large = len(upload.content) > MAX_BODY_BYTES
+    with turns_of(current_app).exclusively(NO_PROJECT) if is_large else nullcontext():
+        return foresee(current_project(), upload.content, choices)
+
+
+def _show(file: str, plan: Plan) -> ResponseReturnValue:
+    """Show a file as it would be stored, from the line that somebody wants to see."""
+    line, heads = request.form.get("line", 1, type=int), plan.sheet.table.heads
+    new = plan.new_categories[:SHOWN_ROWS]
+    rows = Category.page(current_project().id, after=BEFORE_ALL, limit=MAX_COMPARED)
+    page = render_template(
+        "import_question.html",
+        file=file,
+        plan=plan,
+        line=line,
+        faults=[fault for fault in plan.faults if fault.line >= line],
+        first=plan.first(SHOWN_ROWS, line),
+        form=EMPTY,
+        similar=find_similar(new, [row.name for row in rows if row.name]),
+        columns=COLUMNS,
+        heads=[(head, head) for head in heads],
+        named_by=[(head, f"Are named by {head}") for head in heads],
+        separators={(x := plan.sheet.choices.separator): x} | SEPARATORS,
+        encodings=[(name, name) for name in ENCODINGS],
+        statuses={name: status(name) for name in STATUSES},
+    )
+    return page, 200, MAY_BE_SHOWN_AGAIN
+
+
+def _separator() -> str:
+    return ";" if request.args.get("separator") == ";" else ","
 
 
 def _refuse(fault: str) -> ResponseReturnValue:

@@ -13,12 +13,13 @@ from petstore import randomness
 from petstore.concurrency import give_way
 from petstore.models import OfProject, RuleError
 from petstore.models.projects import Project, count_if_room, refuse_rows, take_rows
-from petstore.models.searching import are_alike, forms_of
+from petstore.models.similar_names import find_similar
 from petstore.storage import BaseModel, Row, compiled, db, placeholder
 from petstore.storage.lists import MAX_COUNTED, Cursor, Listing, ListPage
 
 # What JavaScript and spreadsheets read exactly is at most 2^53 - 1.
 MAX_NEW_ID = 2**53 - 1
+COMPARED_AT_ONCE = 200  # names, until others go on
 NEW = "new"  # what somebody says of a name that is like an old one
 
 
@@ -176,18 +177,15 @@ class Category(OfProject, BaseModel):
 
         The first `MAX_COUNTED` with a name are looked at.
         """
-        forms = forms_of(name)
-        rows = cls.select(cls.id, cls.name).where(
+        rows = cls.select(cls.name, cls.id).where(
             cls.project == project_id, cls.name.is_null(False)
         )
-        named: list[tuple[int, str]] = list(
-            rows.order_by(cls.id).limit(MAX_COUNTED).tuples().iterator()
-        )
-        for count, (number, other) in enumerate(named):
-            if count % _AT_ONCE == 0:
-                give_way()
-            if are_alike(forms, forms_of(other)):
-                return number, other
+        first = rows.order_by(cls.id).limit(MAX_COUNTED).tuples().iterator()
+        for some in peewee.chunked(first, COMPARED_AT_ONCE):
+            give_way()
+            ids = dict(some)
+            if other := find_similar([name], ids).get(name):
+                return ids[other], other
         return None
 
     @classmethod
@@ -256,8 +254,6 @@ class Category(OfProject, BaseModel):
 
 # For the start, which refuses rows that release 1.1.0 has written.
 Category.add_index(Category.project, Category.id, where=Category.folded.is_null())
-
-_AT_ONCE = 200  # names that are compared before others go on
 
 
 def _names_of(project_id: int, category_id: int, name: str | None) -> dict[str, Any]:

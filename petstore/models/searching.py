@@ -4,7 +4,6 @@ Case and accents make no difference: beside each text that is searched stands th
 without them, and the words are looked for in that.
 """
 
-import operator
 import re
 import unicodedata
 from functools import reduce
@@ -15,8 +14,6 @@ from peewee import OP, ColumnBase, Expression
 from petstore.storage import db
 from petstore.storage.lists import MAX_ID
 
-_ENDINGS = ("e", "n", "en", "s", "es", "er")
-_FEWEST_LETTERS = 5
 _NUMBER = re.compile(r"\s*(#?)([0-9]{1,19})\s*")
 
 
@@ -28,28 +25,6 @@ def searchable(text: str) -> str:
     parts = unicodedata.normalize("NFD", text)
     bare = "".join(part for part in parts if not unicodedata.combining(part))
     return unicodedata.normalize("NFC", bare).casefold()
-
-
-def forms_of(name: str) -> frozenset[str]:
-    """Return a name without case, accents and blanks, with and without its ending."""
-    bare = "".join(searchable(name).split())
-    stems = (bare.removesuffix(ending) for ending in _ENDINGS)
-    return frozenset({bare, *stems} - {""})
-
-
-def are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Return whether people may mean the same by two names, as `forms_of` has them.
-
-    They have a form in common, or are one letter apart, from five letters on.
-    """
-    if one & other:
-        return True
-    short, long = sorted((max(one, key=len), max(other, key=len)), key=len)
-    if len(short) < _FEWEST_LETTERS:
-        return False
-    if len(short) == len(long):
-        return sum(map(operator.ne, short, long)) == 1
-    return short in {long[:n] + long[n + 1 :] for n in range(len(long))}
 
 
 class SearchTerms(NamedTuple):

@@ -31,21 +31,23 @@ class Export(NamedTuple):
     find_names: Callable[[int, set[int]], dict[int, str]]
 
 
-def animals(project_id: int) -> Iterator[bytes]:
+def animals(project_id: int, separator: str = ",") -> Iterator[bytes]:
     names = "categoryId", "category", Category.names
-    return _parts(Export(Pet.page, PetSchema(many=True), *names), project_id)
+    export = Export(Pet.page, PetSchema(many=True), *names)
+    return _parts(export, project_id, separator)
 
 
-def orders(project_id: int) -> Iterator[bytes]:
+def orders(project_id: int, separator: str = ",") -> Iterator[bytes]:
     names = "petId", "pet", Pet.names
-    return _parts(Export(Order.page, OrderSchema(many=True), *names), project_id)
+    export = Export(Order.page, OrderSchema(many=True), *names)
+    return _parts(export, project_id, separator)
 
 
-def _parts(export: Export, project_id: int) -> Iterator[bytes]:
+def _parts(export: Export, project_id: int, separator: str) -> Iterator[bytes]:
     heads = [each.data_key or name for name, each in export.schema.fields.items()]
     place = heads.index(export.id) + 1
     heads.insert(place, export.head)
-    yield _text([heads])
+    yield _text([heads], separator)
     limit, after = timeouts.LIMITS.exported_rows, BEFORE_ALL
     ends = clock.monotonic() + timeouts.LIMITS.send_seconds
     while True:
@@ -69,7 +71,7 @@ def _parts(export: Export, project_id: int) -> Iterator[bytes]:
         lines = [list(map(_cell, members.values())) for members in dumped]
         for members, line in zip(dumped, lines, strict=True):
             line.insert(place, defused(names.get(members[export.id], "")))
-        yield _text(lines)
+        yield _text(lines, separator)
         after = rows[-1].id
         time.sleep(timeouts.LIMITS.export_pause_seconds)
 
@@ -79,7 +81,7 @@ def _cell(value: Any) -> str:
     return defused(text) if isinstance(value, str | list) else text
 
 
-def _text(lines: Sequence[Sequence[str]]) -> bytes:
+def _text(lines: Sequence[Sequence[str]], separator: str) -> bytes:
     text = io.StringIO(newline="")
-    csv.writer(text).writerows(lines)
+    csv.writer(text, delimiter=separator).writerows(lines)
     return text.getvalue().encode()

@@ -1,12 +1,14 @@
 """Animals in a CSV file: all are added and corrected in one transaction, or none is.
 
-A file is read (`Sheet`), compared with what the project has (`There`), and from both
-follows what it would do (`Plan`). All that only reads; `store` then does it.
+A file is read as somebody chooses (`Sheet`), compared with what the project has
+(`There`), and from both follows what it would do (`Plan`). All that only reads;
+`store` then does it.
 """
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import chain
+from dataclasses import replace
+from itertools import chain, islice
 from typing import Any, NamedTuple, Self
 
 from marshmallow import ValidationError
@@ -15,22 +17,41 @@ from petstore.events import emit_after_commit
 from petstore.models import RuleError
 from petstore.models.categories import Category, comparable
 from petstore.models.orders import Order
-from petstore.models.pets import Pet
+from petstore.models.pets import STATUSES, Pet
 from petstore.models.projects import Project, refuse_rows, take_rows
 from petstore.schemas import faults_of
-from petstore.sheets.lines import FIELDS, Fault, in_parts, read_lines, restored
-from petstore.storage import db
+from petstore.sheets.choices import FIELDS, HEADS, LEFT_OUT, NO_CHOICES, Choices, guess
+from petstore.sheets.lines import Fault, Table, in_parts, is_error, restored
+from petstore.storage import Row, db
+
+MAX_STATUSES = 30  # of another system; a column with more holds something else
+MAX_STATUS_LENGTH = 60
+MAX_SAMPLES = 3  # of a column, from its first lines
+SAMPLED_LINES = 100
+SAMPLE_LENGTH = 60
+# The columns that new animals need, what of, and which would do as well.
+NEEDED = ("name", "names", ""), ("category", "categories", "categoryId")
+SHOWN_MEMBERS = "name", "category_id", "status"
+_WHOLE = re.compile("([0-9]+)[.,]0")  # 7.0, as spreadsheets and pandas write 7
 
 # A category: its number, or the folded name of a new one that has no number yet.
 Meant = int | str
 
 
+class Question(NamedTuple):
+    """What has to be chosen before a file can be stored."""
+
+    field: str
+    text: str
+    option: str  # of the command
+
+
 class LinesAtFault(RuleError):
     text = "Nothing was done, since the animals have changed: look at the lines below."
 
-    def __init__(self, faults: list[Fault]) -> None:
+    def __init__(self, faults: list[Fault], questions: list[Question]) -> None:
         super().__init__()
-        self.faults = faults
+        self.faults, self.questions = faults, questions
 
 
 class FilePet(NamedTuple):
@@ -43,20 +64,43 @@ class FilePet(NamedTuple):
     members: dict[str, Any]  # the others
 
 
+class Shown(NamedTuple):
+    """An animal as it would be stored: what there is of it, and what is new."""
+
+    line: int
+    id: int | None
+    there: dict[str, str]  # by members
+    new: dict[str, str]
+
+
 class Sheet:
-    """The animals of a file, and what is wrong with its lines.
+    """The animals of a file as it is read, and what is wrong with its lines.
 
     Raises `NotReadable`.
     """
 
-    def __init__(self, content: bytes) -> None:
+    def __init__(self, content: bytes, choices: Choices = NO_CHOICES) -> None:
         self.faults: list[Fault] = []
+        self.statuses: dict[str, str] = {}  # of another system, by folded ones
+        self.left_out = self.with_id = 0
         self._pets: list[FilePet] = []
-        for number, cells in read_lines(content, self.faults):
-            try:
-                self._pets.append(_pet(number, cells))
-            except ValidationError as error:
-                self.faults.append(_fault(number, error))
+        self.table = Table(content, choices)
+        heads = self.table.heads
+        self.samples: dict[str, list[str]] = {head: [] for head in heads}
+        known = {"", LEFT_OUT, *heads}
+        chosen = {x: y for x, y in choices.columns.items() if y in known}
+        self.is_id_chosen = "id" in chosen
+        self.choices = replace(
+            choices,
+            columns={ours: guess(ours, heads) for ours in HEADS} | chosen,
+            without_name=choices.without_name * (choices.without_name in known),
+            separator=self.table.separator,
+            encoding=self.table.encoding,
+        )
+        self._read()
+        statuses = {x: y for x, y in choices.statuses.items() if x in self.statuses}
+        self.choices = replace(self.choices, statuses=statuses)
+        self.questions = [*self._questions(choices)]
         self.ids = {x.id for x in self if x.id is not None}
         self.numbers = {x.category_id for x in self if x.category_id is not None}
         self.names = {x.category for x in self if x.category}
@@ -65,11 +109,95 @@ class Sheet:
         """Yield the animals; others go on between parts of them."""
         return chain.from_iterable(in_parts(self._pets))
 
+    def ask_whose(self, question: Question) -> None:
+        """Ask first whose numbers a file has: its lines mean nothing before that."""
+        self.questions.insert(0, question)
+        self.faults, self._pets = [], []
+        columns = {x: y for x, y in self.choices.columns.items() if x != "id"}
+        self.choices = replace(self.choices, columns=columns)
+
+    def _read(self) -> None:
+        heads, chosen = self.table.heads, self.choices.columns
+        places = {ours: heads.index(head) for ours, head in chosen.items() if head}
+        instead = self.choices.without_name
+        for count, (number, row) in enumerate(self.table.lines(self.faults)):
+            if count < SAMPLED_LINES:
+                self._sample(row)
+            cells = {ours: row[place] for ours, place in places.items()}
+            if instead and not cells.get("name", "").strip():
+                if instead == LEFT_OUT:
+                    self.left_out += 1
+                    continue
+                cells["name"] = row[heads.index(instead)]
+            self.with_id += bool(cells.get("id", "").strip())
+            try:
+                self._pets.append(self._pet(number, cells))
+            except ValidationError as error:
+                self.faults.append(_fault(number, error))
+
+    def _sample(self, row: list[str]) -> None:
+        for values, cell in zip(self.samples.values(), row, strict=False):
+            value = cell.strip()[:SAMPLE_LENGTH]
+            if value and len(values) < MAX_SAMPLES and value not in values:
+                values.append(value)
+
+    def _pet(self, number: int, cells: dict[str, str]) -> FilePet:
+        texts = {
+            head: restored(cell) if head == "name" else _text(head, cell)
+            for head, cell in cells.items()
+            if cell.strip()
+        }
+        for head in texts:
+            if is_error(cells[head]):
+                text = f"is an error of a spreadsheet, {cells[head].strip()}"
+                raise ValidationError({head: text})
+        meant = self._status(texts.pop("status", ""))
+        if meant in STATUSES:
+            texts["status"] = meant
+        if "categoryId" not in texts and _is_number(texts.get("category")):
+            texts["categoryId"] = texts.pop("category")
+        is_missing = not {"categoryId", "category"} & texts.keys()
+        has_number = "categoryId" in (cells if is_missing else texts)
+        optional = {"category" if has_number else "category_id"}
+        if "id" in texts:
+            optional = {*FIELDS.fields} - ({"name"} & cells.keys())
+        members: dict[str, Any] = FIELDS.load(texts, partial=optional)
+        if meant:  # one that nobody has explained is shown, and never stored
+            members["status"] = meant
+        apart = {name: members.pop(name, None) for name in FilePet._fields[1:4]}
+        return FilePet(number, **apart, members=members)
+
+    def _status(self, text: str) -> str:
+        """Return ours for a status, or itself if nobody has said what it means."""
+        folded = folded_status(text)
+        if not folded or folded in STATUSES:
+            return folded
+        if len(self.statuses) <= MAX_STATUSES:
+            self.statuses.setdefault(folded, text[:MAX_STATUS_LENGTH])
+        return self.choices.statuses.get(folded, text[:MAX_STATUS_LENGTH])
+
+    def _questions(self, chosen: Choices) -> Iterator[Question]:
+        heads, columns = self.table.heads, self.choices.columns
+        if any("\ufffd" in line for line in self.table.other_letters):
+            text = f"The file is not {self.choices.encoding}: choose its encoding"
+            yield Question("encoding", text, "--encoding NAME")
+        for ours, of, other in NEEDED:
+            if not (columns["id"] or columns[ours] or columns.get(other)):
+                text = f"Choose the column of the {of}: {', '.join(heads)[:300]}"
+                yield Question(ours, text, f'--column "HEAD={ours}"')
+        unknown = [y for x, y in self.statuses.items() if x not in chosen.statuses]
+        if len(self.statuses) > MAX_STATUSES:
+            text = f"A column with more than {MAX_STATUSES} values is no status"
+            yield Question("status", text, f'--column "{columns["status"]}="')
+        elif unknown:
+            text = f"Choose what each status means: {', '.join(unknown)}"
+            yield Question("status", text, f'--status "{unknown[0]}=sold"')
+
 
 class There(NamedTuple):
     """What a project has of what a file names."""
 
-    pets: dict[int, Pet]
+    pets: dict[int, Row]
     orders: dict[int, int]  # the open ones, by the ids of animals
     names: dict[int, str | None]  # of categories
     numbers: dict[str, list[int]]  # of categories, by folded names
@@ -83,11 +211,11 @@ class There(NamedTuple):
             # Each animal with an open order is pending.
             pending = [pet.id for pet in found.values() if pet.status == "pending"]
             there.orders.update(Order.open_of(project_id, pending))
-        numbers = {pet.category_id for pet in there.pets.values()}
-        for some in in_parts(sheet.numbers | numbers):
-            there.names.update(Category.known(project_id, some))
         for names in in_parts(sheet.names):
             there.numbers.update(Category.ids_by_name(project_id, names))
+        of_pets = {pet.category_id for pet in there.pets.values()}
+        for some in in_parts(of_pets.union(sheet.numbers, *there.numbers.values())):
+            there.names.update(Category.known(project_id, some))
         return there
 
 
@@ -97,7 +225,7 @@ class Plan:
     def __init__(self, sheet: Sheet, there: There) -> None:
         self.sheet, self.there = sheet, there
         self.faults = [*sheet.faults]
-        self.added: list[dict[str, Any]] = []
+        self.added: list[tuple[FilePet, Meant]] = []  # with their categories
         self.corrected: dict[int, dict[str, Any]] = {}  # the changes, by ids
         self._lines: dict[int, int] = {}  # by the ids of animals
         self._names = dict(there.names)
@@ -118,8 +246,30 @@ class Plan:
         return len(self.added) + len(self.numbered) + len(self.named)
 
     def require_no_fault(self) -> None:
-        if self.faults:
-            raise LinesAtFault(self.faults)
+        if self.faults or self.sheet.questions:
+            raise LinesAtFault(self.faults, self.sheet.questions)
+
+    def first(self, count: int, line: int = 0) -> list[Shown]:
+        """Return the first animals from a line on, those that are corrected first."""
+        corrected = ((self._lines[x], x, y) for x, y in self.corrected.items())
+        added = ((x.line, None, {"category_id": y, **x.members}) for x, y in self.added)
+        found = (each for each in chain(corrected, added) if each[0] >= line)
+        return [
+            Shown(
+                number,
+                pet_id,
+                self._texts(self.there.pets[pet_id]._asdict()) if pet_id else {},
+                self._texts(members),
+            )
+            for number, pet_id, members in islice(found, count)
+        ]
+
+    def _texts(self, members: dict[str, Any]) -> dict[str, str]:
+        texts = {x: str(members[x]) for x in SHOWN_MEMBERS if x in members}
+        if (meant := members.get("category_id")) is not None:
+            named = self.named.get(meant) or self._names.get(meant)
+            texts["category_id"] = named or f"Category {meant}"
+        return texts
 
     def _find_new_categories(self) -> None:
         """Find those with a number first, since new names take none of these."""
@@ -144,7 +294,7 @@ class Plan:
     def _add(self, pet: FilePet) -> None:
         try:
             if pet.id is None:
-                self.added.append(pet.members | self._category(pet, None))
+                self.added.append((pet, self._category(pet, None)["category_id"]))
             elif changes := self._changes(pet, pet.id):
                 self.corrected[pet.id] = changes
         except ValidationError as error:
@@ -195,12 +345,38 @@ class Plan:
         return numbers[0]
 
 
-def foresee(project: Project, sheet: Sheet) -> Plan:
-    """Return what a file would do to the project as it is; raises `ProjectFull`."""
-    plan = Plan(sheet, There.of(project.id, sheet))
+def foresee(project: Project, content: bytes, choices: Choices = NO_CHOICES) -> Plan:
+    """Return what a file would do to the project as it is.
+
+    Raises `NotReadable` and `ProjectFull`.
+    """
+    sheet = Sheet(content, choices)
+    there = There.of(project.id, sheet)
+    is_open = sheet.with_id and not sheet.is_id_chosen
+    if is_open and (text := _whose(sheet, there)):
+        head = sheet.choices.columns["id"]
+        options = f"--column {head}=id corrects, --column {head}= adds all as new"
+        sheet.ask_whose(Question("id", text, options))
+    plan = Plan(sheet, there)
     if not project.has_room(plan.rows):
         refuse_rows(project.id, plan.rows)
     return plan
+
+
+def _whose(sheet: Sheet, there: There) -> str | None:
+    """Return the question whose ids a file has, unless it is plainly ours."""
+    known = [pet for pet in sheet if pet.id in there.pets]
+    names = [there.pets[pet.id].name for pet in known if pet.id]
+    named = sum(x.members.get("name") == y for x, y in zip(known, names, strict=True))
+    columns, heads = sheet.choices.columns, {x.lower() for x in sheet.table.heads}
+    is_named = not columns["name"] or 2 * named > len(known)
+    has_ours = any(x.lower() in heads for x in HEADS if x != "id")
+    if has_ours and is_named and 2 * len(known) > sheet.with_id:
+        return None
+    text = f"{len(known):,} of {sheet.with_id:,} numbers are animals here"
+    if columns["name"]:
+        text += f", {named:,} of them with that name"
+    return f"{text}: correct them, or add all animals as new?"
 
 
 def store(project: Project, plan: Plan) -> Plan:
@@ -237,30 +413,22 @@ def _write(project_id: int, plan: Plan) -> None:
         for folded, name in categories:
             numbers[folded] = Category.add_next(project_id, name)
     for pets in in_parts(plan.added):
-        Pet.add_many(project_id, map(numbered, pets))
+        added = ({"category_id": meant, **pet.members} for pet, meant in pets)
+        Pet.add_many(project_id, map(numbered, added))
     for corrected in in_parts(plan.corrected.items()):
         changes = {pet_id: numbered(members) for pet_id, members in corrected}
         Pet.correct_many(project_id, changes)
 
 
-def _pet(number: int, cells: dict[str, str]) -> FilePet:
-    texts = {
-        head: restored(cell) if head == "name" else restored(cell).strip()
-        for head, cell in cells.items()
-        if cell.strip()
-    }
-    if "status" in texts:
-        texts["status"] = texts["status"].lower()
-    if "categoryId" not in texts and _is_number(texts.get("category")):
-        texts["categoryId"] = texts.pop("category")
-    is_missing = not {"categoryId", "category"} & texts.keys()
-    has_number = "categoryId" in (cells if is_missing else texts)
-    optional = {"category" if has_number else "category_id"}
-    if "id" in texts:
-        optional = {*FIELDS.fields} - ({"name"} & cells.keys())
-    members: dict[str, Any] = FIELDS.load(texts, partial=optional)
-    apart = {name: members.pop(name, None) for name in FilePet._fields[1:4]}
-    return FilePet(number, **apart, members=members)
+def folded_status(text: str) -> str:
+    """Return a status of another system as it is compared."""
+    return comparable(text[:MAX_STATUS_LENGTH])
+
+
+def _text(head: str, cell: str) -> str:
+    if head != "status" and (number := _WHOLE.fullmatch(cell.strip())):
+        return number[1]
+    return restored(cell).strip()
 
 
 def _is_number(text: str | None) -> bool:

@@ -6,30 +6,46 @@ import io
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from itertools import count, zip_longest
+from itertools import count, islice
 from typing import Any, NamedTuple
 
-from marshmallow import EXCLUDE
 from peewee import chunked
 
 from petstore import clock, timeouts
 from petstore.concurrency import give_way
 from petstore.models import RuleError
-from petstore.schemas.pets import FilePetSchema
+from petstore.sheets.choices import DELIMITERS, ENCODINGS, HEADS, WIDER, Choices, guess
 from petstore.storage import NEVER, deadline
 
+NOT_CLOSED = "a quotation mark is not closed"
 AFTER_QUOTE = "there is text after a closing quotation mark"
-FIELDS = FilePetSchema(unknown=EXCLUDE)
-_HEADS = [each.data_key or name for name, each in FIELDS.fields.items()]
-HEADS = {head.lower(): head for head in _HEADS}
-DELIMITERS = ",;\t"
-# How a zip file begins, and a workbook from before 2007.
-WORKBOOKS = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
+MAX_COLUMNS = 300
+MAX_HEAD_LENGTH = 100
+MAX_LINES = 5  # with other letters than ASCII, of which so much is shown
+SHOWN_LENGTH = 200
+# A column that nobody reads may hold a picture.
+csv.field_size_limit(timeouts.LIMITS.import_bytes)
+# How files begin that are no text with lines of cells, and what they are.
+KINDS = {
+    rb"PK\x03\x04(?=.*?(?:xl/|\[Content_Types\]|opendocument))": "a workbook",
+    rb"\xd0\xcf\x11\xe0": "a workbook",  # from before 2007
+    rb"PK\x03\x04|\x1f\x8b|Rar!|7z\xbc\xaf": "an archive",
+    rb"%PDF": "a PDF",
+    rb"(?:\xef\xbb\xbf)?\s*<": "a web page (HTML) or XML",
+    rb"(?:\xef\xbb\xbf)?\s*(?:\{|\[\s*[\[{])": "JSON",
+    rb"ID;P\w*(?:;[NE])*\r?\n[A-Z];": "SYLK",
+}
+AS_CSV = (
+    "Open it where it was made, save it as CSV (if there is a choice, as CSV UTF-8), "
+    "and choose that file"
+)
 MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
+# A byte order mark, a soft hyphen, and blanks of no width: nobody sees them in a head.
+_UNSEEN = re.compile("[\xad\u200b-\u200f\u2060\ufeff]")
 _SEPARATOR = re.compile(r'"?sep=([^"\r\n])"?[,;\t]*(?:\r\n?|\n|$)', re.IGNORECASE)
 
 # A spreadsheet runs what begins with `=`, `+`, `-` or `@`, or with one of their wide
@@ -41,9 +57,16 @@ _SIGNS = "=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20"
 _BEFORE = "(?:['\"]|[^\\S\r\n\t])*"
 # What spreadsheets write as they read it, such as 12, is not meant.
 _NUMBER = "(?!(?:0|[1-9][0-9]{0,14})\\Z)[.,]?[0-9][0-9.,:/%eE\\s]*\\Z"
-_MISTAKABLE = f"{_BEFORE}(?:[{_SIGNS}]|{_NUMBER})"
-_BEGINNING = re.compile(f"(^|;)(?={_MISTAKABLE})")
-_DEFUSED = re.compile(f"(^|;)'(?={_MISTAKABLE})")
+# What a spreadsheet leaves in a cell that it could not compute, in two languages.
+_ERROR = (
+    r"#(?:N/A|NV|NAME\?|REF!|VALUE!|DIV/0!|NUM!|NULL!|SPILL!|CALC!|WERT!|BEZUG!|ZAHL!)"
+    r"\s*\Z"
+)
+_MISTAKABLE = f"{_BEFORE}(?:[{_SIGNS}]|{_NUMBER}|{_ERROR})"
+# A blank that a cell begins with would be taken for one that follows the separator.
+_BEGINNING = re.compile(f"(^|;)(?={_MISTAKABLE})|^(?='* )")
+_DEFUSED = re.compile(f"(^|;)'(?={_MISTAKABLE})|^'(?='* )")
+_IS_ERROR = re.compile(rf"\s*{_ERROR}")
 
 
 def defused(text: str) -> str:
@@ -54,6 +77,33 @@ def defused(text: str) -> str:
 def restored(text: str) -> str:
     """Return the text that `defused` was called with."""
     return _DEFUSED.sub(r"\1", text)
+
+
+def is_error(cell: str) -> bool:
+    """Return whether a spreadsheet has left an error in a cell."""
+    return bool(_IS_ERROR.match(cell))
+
+
+def seen_of(cell: str) -> str:
+    """Return what people see of a head, which may be the beginning of a text."""
+    return " ".join(_UNSEEN.sub("", cell[:MAX_HEAD_LENGTH]).split())
+
+
+def clean_heads(cells: Iterable[str]) -> list[str]:
+    """Return what people see of heads; each is there once, and none is empty."""
+    heads: list[str] = []
+    for number, cell in enumerate(cells, 1):
+        head = seen = seen_of(cell) or f"Column {number}"
+        count = 1
+        while head in heads:
+            count += 1
+            head = f"{seen} ({count})"
+        heads.append(head)
+    return heads
+
+
+def is_separator(text: str) -> bool:
+    return len(text) == 1 and text not in '"\r\n '
 
 
 class NotReadable(RuleError):
@@ -70,41 +120,105 @@ class Fault(NamedTuple):
         return f"Line {self.line}: {self.text}"
 
 
-def read_lines(
-    content: bytes, faults: list[Fault]
-) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield the number of each line below the heads, and its cells by their heads.
+class Table:
+    """The heads of a file, and its lines, which are read once.
 
-    Lines at fault go to `faults` instead. Raises `NotReadable`.
+    Raises `NotReadable`, for the first time when it is made.
     """
-    text = _decoded(content)
-    before, delimiters = 0, DELIMITERS
-    if separator := _SEPARATOR.match(text):
-        before, delimiters = 1, separator[1] + DELIMITERS
-        text = text[separator.end() :]
-    reader, heads = _open(text, delimiters, before + 1)
-    lines = 0
-    for rows in count():
-        if rows % timeouts.LIMITS.imported_rows == 0:
+
+    def __init__(self, content: bytes, choices: Choices) -> None:
+        self.encoding, codec = _encoding(content, choices.encoding)
+        # What a chosen encoding does not know is shown, so that another can be chosen.
+        self._text = io.TextIOWrapper(
+            io.BytesIO(content), codec, errors="replace", newline=""
+        )
+        self.other_letters: list[str] = []  # lines that show which encoding is right
+        if self.encoding in ENCODINGS:
+            others = (line for line in self._text if not line.isascii())
+            self.other_letters = [x[:SHOWN_LENGTH] for x in islice(others, MAX_LINES)]
+            self._text.seek(0)
+        self._beginning = self._text.read(2 * SHOWN_LENGTH)
+        self._text.seek(0)
+        separators = DELIMITERS
+        self._before = 0  # lines before the heads
+        if separator := _SEPARATOR.match(self._text.readline()):
+            self._before, separators = 1, separator[1] + DELIMITERS
+        if is_separator(choices.separator or ""):
+            separators = choices.separator or ""
+        self.separator = self._best(filter(is_separator, dict.fromkeys(separators)))
+        self._reader, cells = self._opened(self.separator)
+        if not cells:
+            raise NotReadable("The file is empty")
+        if len(cells) > MAX_COLUMNS:
+            raise self._refused(f"The file has more than {MAX_COLUMNS} columns")
+        self._seen, self.heads = [*map(seen_of, cells)], clean_heads(cells)
+        self.repeated = 0  # lines that are the heads again
+
+    def lines(self, faults: list[Fault]) -> Iterator[tuple[int, list[str]]]:
+        """Yield the number of each line below the heads, and its cells.
+
+        Lines at fault go to `faults` instead.
+        """
+        lines, width, first = 0, len(self.heads), self._seen[0]
+        for rows in count():
+            if rows % timeouts.LIMITS.imported_rows == 0:
+                _go_on()
+            number = self._before + self._reader.line_num + 1
+            try:
+                cells = next(self._reader)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                last = self._before + self._reader.line_num
+                unread = f"; nothing from there to line {last} was read"
+                faults.append(Fault(number, _csv_fault(error) + unread))
+                return
+            if not any(map(str.strip, cells)):
+                continue
+            if seen_of(cells[0]) == first and [*map(seen_of, cells)] == self._seen:
+                self.repeated += 1
+                continue
+            if lines == timeouts.LIMITS.import_lines:
+                raise self._refused(f"The file has more than {lines:,} animals")
+            lines += 1
+            if any(cells[width:]):
+                fault = f"has {len(cells)} cells, but the first line has {width}"
+                faults.append(Fault(number, fault))
+            else:
+                yield number, cells + [""] * (width - len(cells))
+
+    def _best(self, separators: Iterable[str]) -> str:
+        """Return the separator that makes most heads that we know."""
+        found: dict[str, tuple[int, int]] = {}
+        faults: set[str] = set()
+        for each in separators:
             _go_on()
-        number = before + reader.line_num + 1
-        try:
-            cells = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            faults.append(Fault(number, _csv_fault(error)))
-            return
-        if not any(map(str.strip, cells)):
-            continue
-        if lines == timeouts.LIMITS.import_lines:
-            raise NotReadable(f"The file has more than {lines:,} animals")
-        lines += 1
-        if any(cells[len(heads) :]):
-            fault = f"has {len(cells)} cells, but the first line has {len(heads)}"
-            faults.append(Fault(number, fault))
-        else:
-            yield number, dict(zip_longest(heads, cells, fillvalue=""))
+            try:
+                heads = clean_heads(self._opened(each)[1][:MAX_COLUMNS])
+            except csv.Error as error:
+                faults.add(_csv_fault(error))
+            else:
+                found[each] = sum(bool(guess(x, heads)) for x in HEADS), len(heads)
+        # Text after a quotation mark is what another separator would be.
+        if not found or (NOT_CLOSED in faults and not max(found.values())[0]):
+            fault = NOT_CLOSED if NOT_CLOSED in faults else AFTER_QUOTE
+            raise self._refused(f"Line {self._before + 1}: {fault}")
+        return max(found, key=found.__getitem__)
+
+    def _opened(self, separator: str) -> tuple[Any, list[str]]:
+        """Return a reader of what follows the line with the heads, and its cells."""
+        self._text.seek(0)
+        for _ in range(self._before):
+            self._text.readline()
+        reader = csv.reader(
+            self._text, delimiter=separator, strict=True, skipinitialspace=True
+        )
+        return reader, next((row for row in reader if any(map(str.strip, row))), [])
+
+    def _refused(self, fault: str) -> NotReadable:
+        """Return the error for a file that is text, with its heads and first line."""
+        lines = " / ".join(self._beginning.splitlines()[:2])
+        return NotReadable(f"{fault}. It begins with: {lines}")
 
 
 def in_parts(items: Iterable[Any]) -> Iterator[list[Any]]:
@@ -120,64 +234,26 @@ def _go_on() -> None:
         deadline.set(clock.monotonic() + timeouts.LIMITS.stores_seconds)
 
 
-def _open(text: str, delimiters: str, number: int) -> tuple[Any, list[str]]:
-    """Return a reader of what follows the heads, and these.
-
-    They are separated by the first of the delimiters that makes one `name` or `id`.
-    """
-    for delimiter in delimiters:
-        reader = csv.reader(
-            io.StringIO(text, newline=""), delimiter=delimiter, strict=True
-        )
-        heads = _read_heads(reader, number)
-        if {"name", "id"} & {*heads}:
-            break
-    else:
-        raise NotReadable(f"Line {number}: there is no column name")
-    if not {"id", "categoryId", "category"} & {*heads}:
-        raise NotReadable(f"Line {number}: there is no column categoryId or category")
-    for head in HEADS.values():
-        if heads.count(head) > 1:
-            raise NotReadable(f"Line {number}: there are two columns {head}")
-    return reader, heads
-
-
-def _read_heads(reader: Any, number: int) -> list[str]:
-    try:
-        heads = [head.strip() for head in next(reader, [])]
-    except csv.Error as error:
-        if (fault := _csv_fault(error)) == AFTER_QUOTE:
-            return []  # in quotation marks, with another delimiter between them
-        raise NotReadable(f"Line {number}: {fault}") from None
-    return [HEADS.get(head.lower(), head) for head in heads]
-
-
-def _decoded(content: bytes) -> str:
-    if content.startswith(WORKBOOKS):
-        raise NotReadable(
-            "The file is a workbook. Open it in the spreadsheet, save it as CSV (if "
-            "there is a choice, as CSV UTF-8), and choose that file"
-        )
+def _encoding(content: bytes, chosen: str | None) -> tuple[str, str]:
+    """Return the name of the encoding, and Python's."""
+    for beginning, kind in KINDS.items():
+        if re.match(beginning, content, re.DOTALL):
+            raise NotReadable(f"The file is {kind}. {AS_CSV}")
     marked = [name for mark, name in MARKS.items() if content.startswith(mark)]
-    for encoding in marked or ("utf-8", "cp1252"):
+    for codec in marked or ["utf-8"] * (chosen not in ENCODINGS):
         with suppress(UnicodeDecodeError):
-            text = content.decode(encoding)
-            break
-    else:
-        raise NotReadable(
-            "The file is neither UTF-8, UTF-16 nor Windows-1252. Save it as CSV UTF-8"
-        )
-    if "\0" in text:
+            if "\0" in content.decode(codec):
+                break
+            return codec, codec
+        if marked:
+            raise NotReadable(
+                f"The file begins as UTF-8 or UTF-16, but is neither. {AS_CSV}"
+            )
+    if b"\0" in content:
         raise NotReadable("The file contains NUL, so it is no text")
-    if not text.strip():
-        raise NotReadable("The file is empty")
-    return text
+    name = chosen if chosen in ENCODINGS else ENCODINGS[0]
+    return name, WIDER.get(name, name)
 
 
 def _csv_fault(error: csv.Error) -> str:
-    if "expected after" in str(error):
-        return AFTER_QUOTE
-    fault = "a quotation mark is not closed"
-    if str(error).startswith("field larger"):
-        fault += f", or a cell has more than {csv.field_size_limit():,} characters"
-    return fault
+    return AFTER_QUOTE if "expected after" in str(error) else NOT_CLOSED

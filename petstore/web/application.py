@@ -91,14 +91,14 @@ class RequestState:
 
 
 class FormParser(FormDataParser):
-    """Parses a form of at most MAX_PARAMETERS fields or parts; files stay in memory."""
+    """Parses a form of at most `max_form_parts` fields; files stay in memory."""
 
     def parse(
         self, stream: IO[bytes], mimetype: str, *rest: Any, **options: Any
     ) -> tuple[IO[bytes], MultiDict[str, str], MultiDict[str, Any]]:
         if mimetype == FORM:
             body = stream.read()
-            _refuse_too_many(body, "form", "fields")
+            _refuse_too_many(body, "form", "fields", self.max_form_parts)
             try:  # Werkzeug would keep other bytes as `%FF`
                 unquote_to_bytes(body).decode()
             except UnicodeDecodeError:
@@ -354,10 +354,12 @@ def camel(name: str) -> str:
     return first + "".join(word.capitalize() for word in rest)
 
 
-def _refuse_too_many(encoded: bytes, where: str, what: str) -> None:
+def _refuse_too_many(
+    encoded: bytes, where: str, what: str, most: int | None = MAX_PARAMETERS
+) -> None:
     """Raise `InvalidRequest` for too many parameters, before any is looked at."""
-    if encoded.count(b"&") >= MAX_PARAMETERS:
-        raise InvalidRequest(f"{where}: must have at most {MAX_PARAMETERS} {what}")
+    if most is not None and encoded.count(b"&") >= most:
+        raise InvalidRequest(f"{where}: must have at most {most} {what}")
 
 
 def request_id_of(environ: dict[str, Any]) -> str:

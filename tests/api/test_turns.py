@@ -160,7 +160,7 @@ def test_export_that_has_begun_has_no_turn_and_is_not_refused(
     key_id: int,
     monkeypatch: pytest.MonkeyPatch,
 ):
-    def parts(_project_id: int) -> Iterator[bytes]:
+    def parts(_project_id: int, _: str) -> Iterator[bytes]:
         yield from (b"these are read ", b"before it begins ")
         yield f"{is_free(app, HERE)} {is_free(app, key_id)}".encode()
 

@@ -13,6 +13,7 @@ from petstore.models.orders import Order
 from petstore.models.pets import Pet
 from petstore.models.projects import Plan, Project
 from petstore.sheets import exports
+from petstore.sheets.lines import AFTER_QUOTE
 from petstore.storage.lists import Cursor
 from tests.cli.outputs import failure, printed, refusal
 from tests.harness.browser import add_pet
@@ -21,8 +22,9 @@ from tests.harness.databases import of_both_engines
 HEAD = "name,category\n"
 NO_INTEGER = "must be an integer from 0 to 9223372036854775807"
 CLOSE_IT = "complete or cancel it first"
-NO_TEXT = "The file is neither UTF-8, UTF-16 nor Windows-1252. Save it as CSV UTF-8."
-WORKBOOK = "The file is a workbook. Open it in the spreadsheet, save it as CSV (if "
+NO_TEXT = "The file begins as UTF-8 or UTF-16, but is neither. Open it where"
+WORKBOOK = "The file is a workbook. Open it where it was made, save it as CSV (if "
+OURS = "--column", "id=id"
 Import = Callable[..., Result]
 
 
@@ -33,7 +35,8 @@ def import_text(flask: Callable, project: Project, tmp_path: Path) -> Import:
     def import_text(content: str | bytes, *options: str) -> Result:
         file = tmp_path / "animals.csv"
         file.write_bytes(content.encode() if isinstance(content, str) else content)
-        return flask("animals", "import", str(file), "--project", "shelter", *options)
+        options = ("--project", "shelter", "--yes", *options)
+        return flask("animals", "import", str(file), *options)
 
     return import_text
 
@@ -106,7 +109,7 @@ def test_line_with_an_id_corrects_its_animal(
 ):
     for content, corrected in (
         ("id,status\n1,SOLD\n", ("Rex", 7, "sold")),
-        ("ID,Name,category,status\n1,Max,,\n", ("Max", 7, "available")),
+        ("id,Name,category,status\n1,Max,,\n", ("Max", 7, "available")),
         ("id,category\n1,cats \n", ("Rex", 8, "available")),
         ("id,categoryId,category\n1,7,Cats\n", ("Rex", 8, "available")),
         ("id,categoryId,category\n1,8,Dogs\n", ("Rex", 8, "available")),
@@ -114,7 +117,7 @@ def test_line_with_an_id_corrects_its_animal(
         ("id,category\n1,Birds\n", ("Rex", 9, "available")),
     ):
         Pet.correct(project.id, rex, name="Rex", category_id=7, status="available")
-        result = import_text(content)
+        result = import_text(content, *OURS)
         assert (result.stdout, result.stderr) == ("0\n", "Corrected: 1.\n")
         assert animals(project) == [corrected]
 
@@ -123,7 +126,8 @@ def test_line_with_an_id_corrects_its_animal(
 def test_lines_add_and_correct(import_text: Import, project: Project, rex: int):
     tom = add_pet(project, "Tom")
     lines = f"{tom},Tim,sold,Mice\n,Bo,,Mice\n{rex},Max,,\n"
-    result = import_text(f"id,name,status,category\n{lines}")
+    text = f"id,name,status,category\n{lines}"
+    result = import_text(text, *OURS)
     assert (result.stdout, result.stderr) == ("1\n", "Corrected: 2.\n")
     assert animals(project) == [
         ("Max", 7, "available"),
@@ -142,7 +146,9 @@ def test_each_correction_at_fault_is_named(
         f"{rex},Max,sold,8,Mice\n{rex},,,,\n{rex},Max,pending,9,Cats\n{other},X,,,\n"
         f"x,A,,,\n"
     )
-    assert faults(import_text(f"id,name,status,categoryId,category\n{lines}")) == [
+    assert faults(
+        import_text(f"id,name,status,categoryId,category\n{lines}", *OURS)
+    ) == [
         f"Line 2: status: the animal {rex} has the open order {order.id}: {CLOSE_IT}",
         "Line 3: name: is required",
         f"Line 4: id: {rex} stands in line 2 already",
@@ -157,9 +163,12 @@ def test_each_correction_at_fault_is_named(
 
 def test_dry_run_says_what_would_be(import_text: Import, project: Project, rex: int):
     text = f"id,name,category\n{rex},Max,\n,Tom,Mice\n,Bo,12\n"
-    result = import_text(text, "--dry-run")
+    result = import_text(text, "--dry-run", *OURS)
     assert (result.exit_code, result.stdout) == (0, "2\n")
     assert result.stderr.splitlines() == [
+        f"{rex}: Rex → Max, Dogs, available",
+        "New: Tom, Mice, available",
+        "New: Bo, Category 12, available",
         "Corrected: 1.",
         "New categories: Category 12, Mice. Nothing was done.",
     ]
@@ -184,9 +193,8 @@ def test_each_line_at_fault_is_named(import_text: Import, project: Project):
         "Lo,11,mice,\n"
         f"Bo,,{2**63},\n"
     )
-    status = "status: must be one of available, pending, sold"
     assert faults(import_text(text)) == [
-        f"Line 3: name: is required; categoryId: {NO_INTEGER}; {status}",
+        f"Line 3: name: is required; categoryId: {NO_INTEGER}",
         "Line 4: category: 3 and 5 are all named Cats; give the number",
         "Line 5: name: must not be blank and must not contain control characters",
         "Line 7: categoryId: the category 7 is named Dogs, not Birds",
@@ -194,6 +202,7 @@ def test_each_line_at_fault_is_named(import_text: Import, project: Project):
         "Line 9: has 5 cells, but the first line has 4",
         "Line 11: categoryId: the category 11 is named otherwise, not mice",
         f"Line 12: categoryId: {NO_INTEGER}",
+        'Choose what each status means: gone (--status "gone=sold").',
     ]
     assert animals(project) == []
 
@@ -201,14 +210,14 @@ def test_each_line_at_fault_is_named(import_text: Import, project: Project):
 def test_what_is_no_list_of_animals_is_refused(import_text: Import):
     for content, fault in (
         ("\ufeff\n", "The file is empty."),
-        ("sep=;\nnom;category\n", "Line 2: there is no column name."),
-        ("name\nRex\n", "Line 1: there is no column categoryId or category."),
-        ("name,name,category\n", "Line 1: there are two columns name."),
         ('name,"category\nRex,7\n', "Line 1: a quotation mark is not closed."),
-        (HEAD.encode() + b"T\x81m,7\n", NO_TEXT),
         (b"\xef\xbb\xbf" + HEAD.encode() + b"T\xf6m,7\n", NO_TEXT),
         (b"\xff\xfen\x00a", NO_TEXT),
-        (b"PK\x03\x04", WORKBOOK),
+        (b"PK\x03\x04xl/workbook.xml", WORKBOOK),
+        (b"PK\x03\x04a.csv", "The file is an archive."),
+        ("<!DOCTYPE html>", "The file is a web page (HTML) or XML."),
+        ('[{"name": "Rex"}]', "The file is JSON."),
+        ("ID;PWXL;N;E\nP;PGeneral\n", "The file is SYLK."),
         (b"\xd0\xcf\x11\xe0", WORKBOOK),
         (HEAD + "R\0ex,7\n", "The file contains NUL, so it is no text."),
     ):
@@ -216,13 +225,12 @@ def test_what_is_no_list_of_animals_is_refused(import_text: Import):
 
 
 def test_what_csv_does_not_allow_is_a_fault_of_its_line(import_text: Import):
-    for lines, fault in (
-        ('Rex,7\n"Tom,7\nMimi,7\n', "Line 3: a quotation mark is not closed"),
-        ('"Tom" the cat,7\n', "Line 2: there is text after a closing quotation mark"),
+    for lines, fault, last in (
+        ('Rex,7\n"Tom,7\nMimi,7\n', "Line 3: a quotation mark is not closed", 4),
+        ('"Tom" the cat,7\n', f"Line 2: {AFTER_QUOTE}", 2),
     ):
-        assert faults(import_text(HEAD + lines)) == [fault]
-    [fault] = faults(import_text(HEAD + f"Rex,7\nTom,7,{'x' * 131_073}\n"))
-    assert fault.endswith("or a cell has more than 131,072 characters")
+        unread = f"; nothing from there to line {last} was read"
+        assert faults(import_text(HEAD + lines)) == [fault + unread]
 
 
 def test_file_is_not_too_large(flask: Callable, import_text: Import, tmp_path: Path):
@@ -235,8 +243,8 @@ def test_file_is_not_too_large(flask: Callable, import_text: Import, tmp_path: P
     assert refusal(import_text(HEAD + "\n" * 2**21)) == "FILE has more than 2 MiB."
     most = f"sep=,\n{HEAD}\n" + "Rex,7\n" * 50_000
     assert printed(import_text(most)) == "50000"
-    told = refusal(import_text(most + "Tom,7\n"))
-    assert told == "The file has more than 50,000 animals."
+    too_many = "The file has more than 50,000 animals. It begins with: sep=, / name,"
+    assert refusal(import_text(most + "Tom,7\n")).startswith(too_many)
 
 
 def test_full_project_gets_nothing(import_text: Import, project: Project):
@@ -265,3 +273,31 @@ def test_export_is_read_back(flask: Callable, import_text: Import, project: Proj
     result = import_text(text)
     assert (result.stdout, result.stderr) == ("0\n", "")
     assert animals(project) == before
+
+
+def test_what_has_to_be_chosen_is_told_with_its_option(import_text: Import):
+    [asked] = faults(import_text("ID,name,category\n9,Luna,Cats\n"))
+    assert asked.startswith("0 of 1 numbers are animals here, 0 of them with that name")
+    assert asked.endswith("(--column ID=id corrects, --column ID= adds all as new).")
+    told = import_text(HEAD.encode() + b"T\x81m,7\n").stderr
+    assert "The file is not Windows-1252: choose its encoding (--encoding NAME)" in told
+
+
+def test_corrections_are_asked_about(flask: Callable, tmp_path: Path, rex: int):
+    file = tmp_path / "animals.csv"
+    file.write_text(f"id,name,status\n{rex},Rex,sold\n")
+    result = flask("animals", "import", str(file))
+    assert result.exit_code == 2
+    assert f"{rex}: Rex, Dogs, available → sold" in result.stderr
+    assert "Add --yes to do it" in result.stderr
+    assert flask("animals", "import", str(file), "--yes").exit_code == 0
+
+
+def test_error_of_a_spreadsheet_is_at_fault(import_text: Import, project: Project):
+    assert faults(import_text(HEAD + "#NAME?,7\nRex,#N/A\n")) == [
+        "Line 2: name: is an error of a spreadsheet, #NAME?",
+        "Line 3: category: is an error of a spreadsheet, #N/A",
+    ]
+    result = import_text(HEAD + "'#N/A,7.0\n,7\n", "--without-name", "skip")
+    assert result.stderr == "Left out, without a name: 1.\n"
+    assert animals(project) == [("#N/A", 7, "available")]

@@ -51,7 +51,7 @@ def test_facts_are_told_in_words(
 ):
     limits = ("--per-minute", "1", "--per-day", "1000")
     flask("projects", "change", "shelter", "--plan", "enterprise", *limits)
-    browser = Browser(app, Key.issue(Project.by_slug("shelter")))
+    browser = Browser(app, Key.issue(Project.find_by_slug("shelter")))
     for _ in range(12):  # one is served, one is refused, and ten more ban the key
         client.get("/v1/pets")  # in the thread of the browser, and not by its key
         clock.move(seconds=1)

@@ -14,7 +14,7 @@ from petstore.models.orders import Order
 from petstore.models.projects import Plan, Project
 from petstore.quotas.limiter import LONG_FORMS, PAGES, RESERVE, SIGN_INS
 from petstore.web.turns import turns_of
-from tests.harness.browser import SIGN_IN, Browser, add_pet, words
+from tests.harness.browser import SIGN_IN, Browser, add_pet, shown_choices, words
 from tests.harness.clocks import Clock
 from tests.harness.databases import of_both_engines
 
@@ -181,6 +181,7 @@ def test_forms_have_a_quota_of_their_own(
     question = browser.upload("name,category\nRex,7\n").location
     for path, fields in FORMS.values():
         path = path.format(question=question)
+        fields = fields | shown_choices(browser.get(path).text)
         use_up()
         answer = browser.submit(path, **fields)
         assert answer.status_code == 429

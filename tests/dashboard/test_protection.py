@@ -143,7 +143,7 @@ def test_fault_of_the_database_is_not_hidden_by_a_404(
 ):
     for error, status in ((Busy("It is locked."), 404), (ProgrammingError(), 500)):
         fail = Mock(side_effect=error)
-        monkeypatch.setattr(Session, "caller", fail)
+        monkeypatch.setattr(Session, "find_caller", fail)
         assert is_page(browser.get("/dashboard/x"), status)
 
 

@@ -12,7 +12,7 @@ from petstore.models.pets import Pet
 from petstore.models.projects import Project
 from petstore.models.sessions import Upload, seen
 from petstore.upkeep import housekeeping
-from tests.harness.browser import IMPORT, Browser, add_pet, words
+from tests.harness.browser import IMPORT, Browser, add_pet, shown_choices, words
 from tests.harness.clocks import Clock
 
 ANIMALS, ORDERS = "/dashboard/animals", "/dashboard/orders"
@@ -80,20 +80,45 @@ def test_download_is_read_as_it_is_sent(
 def test_page_says_what_file_would_do(browser: Browser, asked: Asked, project: Project):
     add_pet(project, "Rex")
     assert FORM in browser.get(ANIMALS).text
-    page = asked("id,name,category\n1,Max,\n,Tom,Cats\n,Bo,Cats\n")
+    page = asked("id,name,category\n1,Rex,Cats\n,Tom,Cats\n,Bo,Cats\n")
     told = "2 animals would be added. 1 animal would be corrected. New categories: Cats"
     assert told in words(page)
+    assert "Rex 1 Category 7 → Cats Available" in words(page)
+    assert "Tom new Cats Available" in words(page)
     assert names(project) == ["Rex"]
     assert Pet.get_own(project.id, 1).name == "Rex"
+
+
+def test_any_line_of_a_file_can_be_looked_at(browser: Browser, project: Project):
+    Category.rename(project.id, 7, "Hunde")
+    lines = "".join(f"Animal {number},Hund\n" for number in range(2, 100))
+    question = browser.upload(HEAD + lines + "Rex,\n").location
+    page = browser.read(question)
+    assert "New categories: Hund ( there is Hunde already )." in page
+    assert "Animal 21 new" in page
+    assert "Animal 22 new" not in page
+    later = words(browser.answer(question, line="80", again="yes"))
+    assert "Animal 80 new Hund Available 80" in later
+    assert "Animal 79" not in later
+    assert "Line 100: category: is required" in later
+
+
+def test_only_the_page_about_a_file_has_64_fields(browser: Browser):
+    question = browser.upload(HEAD + "Rex,Dogs\n").location
+    fields = {f"status.{number}": "sold" for number in range(64)}
+    assert browser.submit(question, **fields).status_code == 200
+    assert browser.submit(question, **fields, more="x").status_code == 400
+    assert browser.submit(ANIMALS, **fields).status_code == 400
 
 
 def test_any_number_of_answers_imports_once(browser: Browser, project: Project):
     add_pet(project, "Rex")
     question = browser.upload("id,name,category\n1,Max,\n,Tom,Cats\n").location
-    answers = [browser.submit(question, idempotency_key="x") for _ in range(2)]
+    shown = shown_choices(browser.answer(question, id="id").text)
+    answers = [browser.submit(question, **shown, idempotency_key="x") for _ in range(2)]
     assert [answer.location for answer in answers] == [ANIMALS] * 2
     assert "1 animal is added, 1 corrected." in browser.read(ANIMALS)
-    again = browser.get(browser.submit(question).location)
+    again = browser.get(browser.answer(question).location)
     assert "The file does not wait any more." in browser.read(again.location)
     assert names(project) == ["Max", "Tom"]
     event = Event.get(Event.name == "animals_imported")
@@ -135,7 +160,7 @@ def test_line_that_has_become_wrong_stops_import(browser: Browser, project: Proj
     pet_id = add_pet(project, "Rex")
     question = browser.upload(f"id,status\n{pet_id},sold\n").location
     order = Order.place(project.id, pet_id)
-    answer = browser.submit(question)
+    answer = browser.answer(question)
     told = f"Line 2: status: the animal {pet_id} has the open order {order.id}: "
     assert told in browser.read(answer.location)
     assert Pet.get_own(project.id, pet_id).status == "pending"
@@ -144,7 +169,7 @@ def test_line_that_has_become_wrong_stops_import(browser: Browser, project: Proj
 def test_what_is_no_list_of_animals_is_refused(browser: Browser, asked: Asked):
     for content, fault in (
         ("", "Choose a file that is not empty."),
-        (b"PK\x03\x04...", "The file is a workbook. Open it in the spreadsheet, save"),
+        (b"PK\x03\x04xl/workbook.xml", "The file is a workbook. Open it where it was"),
     ):
         assert fault in words(asked(content))
     assert browser.submit(IMPORT).status_code == 400  # without a file
@@ -162,3 +187,59 @@ def test_file_costs_as_much_as_ten_pages(browser: Browser, project: Project, key
     assert {browser.get(path).status_code for path in dear} == {429}
     assert browser.upload(HEAD + "Tom,Dogs\n").status_code == 429
     assert browser.get(IMPORT).status_code == 200
+
+
+def test_choice_shows_the_page_again_and_nothing_is_stored_that_it_did_not_show(
+    browser: Browser, project: Project
+):
+    question = browser.upload("Who,Kind\nRex,Dogs\n").location
+    page = browser.get(question)
+    assert "Choose the column of the names: Who, Kind" in words(page)
+    assert "Yes, import it" not in page.text
+    shown = shown_choices(page.text)
+    again = browser.submit(question, **(shown | {"name": "Who"}))
+    assert "Rex new Dogs Available" in words(again)
+    other = browser.submit(question, **(shown_choices(again.text) | {"name": "Kind"}))
+    assert "Dogs new Dogs Available" in words(other)
+    browser.submit(question, **shown)  # with a question that is open
+    assert names(project) == []
+    assert browser.submit(question, **shown_choices(again.text)).location == ANIMALS
+    assert names(project) == ["Rex"]
+
+
+def test_foreign_numbers_are_asked_about(browser: Browser, project: Project):
+    for name in ("Rex", "Tom"):
+        add_pet(project, name)
+    question = browser.upload("id,name,category\n1,Luna,Cats\n2,Tom,Cats\n").location
+    told = "2 of 2 numbers are animals here, 1 of them with that name: correct them, or"
+    assert told in browser.read(question)
+    corrected = browser.answer(question, id="id")
+    assert "Rex → Luna 1 Category 7 → Cats" in words(corrected)
+    added = browser.answer(question, id="")
+    assert browser.submit(question, **shown_choices(added.text)).location == ANIMALS
+    assert names(project) == ["Rex", "Tom", "Luna", "Tom"]
+
+
+def test_statuses_of_another_system_are_explained(browser: Browser, project: Project):
+    question = browser.upload(HEAD[:-1] + ",Outcome\nRex,Dogs,Adopted\n").location
+    assert "Choose what each status means: Adopted" in browser.read(question)
+    page = browser.answer(question, **{"status.adopted": "sold"})
+    assert "Rex new Dogs Adopted (sold)" in words(page)
+    browser.submit(question, **shown_choices(page.text))
+    assert Pet.get_own(project.id, 1).status == "sold"
+
+
+def test_lines_in_another_encoding_stand_beside_its_choice(browser: Browser):
+    question = browser.upload((HEAD + "Żuk,Psy\n").encode("cp1250")).location
+    assert "¯uk,Psy" in browser.read(question)
+    assert "Żuk new Psy" in words(browser.answer(question, encoding="Windows-1250"))
+
+
+def test_file_that_changes_nothing_asks_nothing(browser: Browser, project: Project):
+    add_pet(project, " Rex")
+    for separator in (",", ";"):
+        file = browser.get(f"/dashboard/animals.csv?separator={separator}")
+        page = browser.get(browser.upload(file.data).location)
+        assert f"id{separator}name" in file.text
+        assert "There is nothing to change" in words(page)
+        assert "Yes, import it" not in page.text

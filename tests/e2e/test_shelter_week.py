@@ -1,5 +1,7 @@
 """A shelter's week: each task takes at most four steps, by mouse or by keyboard.
 
+A file of another system takes at most six.
+
 What is exchanged with spreadsheets has its own file.
 """
 
@@ -86,7 +88,7 @@ def fill(target: Locator, text: str) -> None:
 def test_a_worker_needs_no_program(shelter: Page, ids: dict[str, int], number: int):
     """Every other task is done by the keyboard alone, on a large screen."""
     task, has_mouse = [*TASKS.values()][number], number % 2
-    assert len(task["steps"]) <= MOST_STEPS
+    assert len(task["steps"]) <= task.get("most_steps", MOST_STEPS)
     width = 390 if has_mouse else 1280
     shelter.set_viewport_size({"width": width, "height": 900})
     shelter.goto(f"{DASHBOARD}{task['path']}")

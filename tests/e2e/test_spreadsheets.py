@@ -30,7 +30,11 @@ NAMES = ("Rex", "Ömer, der Hund", "=1+1", "'=1", "007", "1/2", "3,5", "1e5", 'a
 
 # How LibreOffice reads and writes CSV: the number of a language; separator, quotation
 # mark and encoding (1: Windows-1252; 76: UTF-8).
-LOCALES = {"English": (1033, "44,34,76"), "German": (1031, "59,34,1")}
+LOCALES = {
+    "English": (1033, "44,34,76"),
+    "German": (1031, "59,34,1"),
+    "French": (1036, "59,34,1"),
+}
 
 
 def test_200_animals_of_another_system_come_in_and_go_out(

@@ -60,7 +60,13 @@ class Browser:
 
     def import_file(self, content: str | bytes) -> TestResponse:
         """Choose a file with animals, and answer yes."""
-        return self.submit(self.upload(content).location)
+        return self.answer(self.upload(content).location)
+
+    def answer(self, question: str, **choices: str) -> TestResponse:
+        """Submit the page about a file as it is shown, but for some choices."""
+        return self.submit(
+            question, **(shown_choices(self.get(question).text) | choices)
+        )
 
     def sign_in(self, key: str) -> TestResponse:
         return self.submit(SIGN_IN, key=key)
@@ -89,6 +95,18 @@ def add_pet(
     """Add an animal and return its id."""
     members = {"name": name, "category_id": category_id, "status": status}
     return Pet.add(project.id, **members).id
+
+
+def shown_choices(page: str) -> dict[str, str]:
+    """Return what is chosen in the page about a file."""
+    shown = re.findall('name="(shown)" value="([^"]+)"', page)
+    for name, options in re.findall(
+        '<select id="choose-.*?" name="(.*?)".*?>(.*?)</select', page, re.DOTALL
+    ):
+        values = re.findall('value="([^"]*)"( selected)?', options)
+        chosen = [value for value, selected in values if selected] or [values[0][0]]
+        shown.append((unescape(name), unescape(chosen[0])))
+    return dict(shown)
 
 
 def words(page: TestResponse) -> str:

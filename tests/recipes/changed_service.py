@@ -93,7 +93,9 @@ def test_fields_of_an_animal_are_in_its_files(client: FlaskClient):
     assert line[4:] == ["available", *SHOWN.values()]
     file = file.replace(f"\n{full['id']},".encode(), b"\n,").replace(b",yes,", b",no,")
     sent = {"file": (io.BytesIO(file), "animals.csv")}
-    client.post(client.post("/dashboard/animals/import", data=sent).location)
+    question = client.post("/dashboard/animals/import", data=sent).location
+    shown = re.search('name="shown" value="(.+?)"', client.get(question).text)[1]
+    client.post(question, data={"shown": shown})
     *_, added = client.get("/v1/pets").json
     assert added == full | {"id": added["id"], "vaccinated": False}
 

@@ -12,9 +12,10 @@ from petstore.models.categories import Category
 from petstore.models.orders import Order
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
-from petstore.sheets.imports import LinesAtFault, Sheet, foresee, store
+from petstore.sheets.choices import Choices
+from petstore.sheets.imports import LinesAtFault, foresee, store
 from petstore.storage import db
-from tests.harness.browser import Browser, add_pet
+from tests.harness.browser import Browser, add_pet, shown_choices
 from tests.harness.databases import locked, of_both_engines
 from tests.harness.statements import recorded
 
@@ -25,6 +26,7 @@ SELECT wal_bytes, (SELECT sum(last_value) FROM pg_sequences),
     (SELECT sum(n_tup_ins + n_tup_upd + n_tup_del) FROM pg_stat_user_tables)
 FROM pg_stat_get_backend_wal(pg_backend_pid())
 """
+OURS = Choices({"id": "id"})
 Lock = Callable[[], AbstractContextManager]
 
 
@@ -68,13 +70,15 @@ def test_question_and_answer_at_fault_write_nothing_and_question_waits_for_nobod
 ):
     add_pet(request.getfixturevalue("project"), "Rex")
     told = "3 animals would be added. 1 animal would be corrected."
-    for lines, act in ((FILE, browser.read), (FILE + "1,Moritz,,\n", browser.follow)):
+    file = FILE.replace("1,Max,", "1,Rex,8")
+    for lines, act in ((file, browser.read), (file + "1,Rex,,\n", browser.follow)):
         question = browser.upload(lines).location
-        browser.read(question)  # the server now knows what was committed
+        page = browser.get(question)  # the server now knows what was committed
+        chosen = shown_choices(page.text) if act == browser.follow else {}
         for _ in range(3):
             before = written()
             with lock() if act == browser.read else nullcontext():
-                assert told in act(question)
+                assert told in act(question, **chosen)
             if written() == before:
                 break
         else:  # what the server writes by itself, it does not write each time
@@ -83,7 +87,7 @@ def test_question_and_answer_at_fault_write_nothing_and_question_waits_for_nobod
 
 def test_answer_does_what_is_right_by_then(project: Project):
     add_pet(project, "Rex")
-    plan = foresee(project, Sheet(FILE.encode()))
+    plan = foresee(project, FILE.encode(), OURS)
     Category.rename(project.id, 40, "cats")
     Category.rename(project.id, 12, "Fish")
     Pet.correct(project.id, 1, name="Max")
@@ -95,7 +99,7 @@ def test_answer_does_what_is_right_by_then(project: Project):
 
 
 def test_answer_reads_no_line_again_while_others_wait(project: Project):
-    plan = foresee(project, Sheet(b"name,category\n" + b"Rex,Dogs\n" * 1_000))
+    plan = foresee(project, b"name,category\n" + b"Rex,Dogs\n" * 1_000)
     with recorded() as statements:
         store(project, plan)
     gists = Counter(each.gist for each in statements)
@@ -106,7 +110,7 @@ def test_answer_reads_no_line_again_while_others_wait(project: Project):
 
 def test_answer_does_nothing_where_a_line_is_wrong_by_then(project: Project):
     add_pet(project, "Rex")
-    plan = foresee(project, Sheet(b"id,status\n1,sold\n"))
+    plan = foresee(project, b"id,status\n1,sold\n")
     Order.place(project.id, 1)
     with pytest.raises(LinesAtFault):
         store(project, plan)

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from petstore.models.credentials import PREFIX_LENGTH
+from tests.harness.browser import shown_choices
 from tests.simulation.history import Entry, History
 from tests.simulation.network import End, Link, Network
 from tests.simulation.plan import ACTS, Client, Deed
@@ -383,8 +384,12 @@ class Clerk(Person):
         file = "\n".join(("name,categoryId,status,id", *lines))
         asked = await self._open("/animals/import", {"file": file})
         page = asked.headers.get("location", "").removeprefix("/dashboard")
-        if asked.status == 303 and (await self._open(page)).status == 200:
-            sent = [await self._open(page, {}) for _ in range(self.deed["answers"])]
+        if asked.status != 303:
+            return
+        shown = await self._open(page)
+        if shown.status == 200:
+            chosen = shown_choices(shown.json.decode())
+            sent = [await self._open(page, chosen) for _ in range(self.deed["answers"])]
             if sent:
                 self._note_form(sent, done, "/animals")
 

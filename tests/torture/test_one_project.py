@@ -7,11 +7,13 @@ from itertools import cycle, islice
 from pathlib import Path
 from statistics import quantiles
 from typing import NamedTuple
+from urllib.parse import urlencode
 
 import pytest
 
 from petstore.storage import db
 from petstore.timeouts import Limits
+from tests.harness.browser import shown_choices
 from tests.harness.load import load
 from tests.harness.services import Service, issue_key, serving
 from tests.harness.stage import opened
@@ -99,11 +101,15 @@ def exports(stage: Stage) -> None:
 def imports(stage: Stage) -> None:
     visitor = Visitor(stage.service.url, stage.service.key)
     path = visitor.upload("name,categoryId\n" + "a,1\n" * LINES)
+    page = visitor.get(path.removeprefix("/dashboard"))
+    body = urlencode(shown_choices(page))
     head = (
         f"{path} HTTP/1.1\r\nHost: x\r\nCookie: {visitor.cookie}\r\n{CLOSE}\r\n"
-        "Sec-Fetch-Site: same-origin\r\nContent-Length: 0\r\n\r\n"
+        "Sec-Fetch-Site: same-origin\r\nContent-Type: "
+        f"application/x-www-form-urlencoded\r\nContent-Length: {len(body)}\r\n\r\n"
     )
-    stage.send_at_once(f"GET {head}".encode(), f"POST {head}".encode(), size=5)
+    requests = f"GET {head}{body}".encode(), f"POST {head}{body}".encode()
+    stage.send_at_once(*requests, size=5)
 
 
 def question(stage: Stage) -> None:

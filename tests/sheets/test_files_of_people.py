@@ -1,0 +1,133 @@
+"""What people's files have is read, and their own downloads come back unchanged."""
+
+import codecs
+
+import pytest
+
+from petstore.models.categories import Category
+from petstore.models.projects import Plan, Project
+from petstore.sheets import exports
+from petstore.sheets.choices import ENCODINGS, Choices
+from petstore.sheets.imports import foresee, store
+from petstore.sheets.lines import NotReadable
+from tests.harness.browser import add_pet
+from tests.harness.databases import of_both_engines
+
+HEAD = "name,category\n"
+REX = ("Rex", "Dogs", "available")
+NAMES = (
+    *("Rex", "Ömer, der Hund", "=1+1", "'=1", "007", "1/2", "3,5", "1e5", 'a;"@b', "-"),
+    *(" Rex", "' Rex", "#N/A", "'#N/A", "+49 1", "@x", "\u00a0x", "Zoë😀", "a;=b", "#"),
+)
+READ = {
+    "blanks after separators": ('name, "category"\n "Rex", Dogs\n', [REX]),
+    "quoted heads, in capitals": ('"NAME";"Category"\n"Rex";"Dogs"\n', [REX]),
+    "characters that nobody sees": ("\u200bna\xadme,\ufeffcategory\nRex,Dogs\n", [REX]),
+    "blank lines first": (f"\n , \n{HEAD}Rex,Dogs\n", [REX]),
+    "joined files": (f"\ufeff{HEAD}Rex,Dogs\n\ufeff{HEAD}Rex,Dogs\n", [REX, REX]),
+    "numbers of pandas": (
+        "name,category\nRex,7.0\n",
+        [("Rex", "Category 7", "available")],
+    ),
+    "its own separator": ("sep=|\nname|category\nRex|Dogs\n", [REX]),
+    "only carriage returns": ("name,category\rRex,Dogs\r", [REX]),
+    "a picture": (f"photo,name,category\n{'x' * 140_000},Rex,Dogs\n", [REX]),
+    "an error that nobody reads": ("age,name,category\n#N/A,Rex,Dogs\n", [REX]),
+    "a head twice": ("name,name,category\nRex,Tom,Dogs\n", [REX]),
+    "status in any case": ("name,category,Status\nRex,Dogs, AVAILABLE\n", [REX]),
+}
+ENCODED = {
+    **dict.fromkeys(("utf-8", "utf-8-sig", "utf-16", "cp1252")),
+    **dict(zip(("mac_roman", "cp1250", "cp1251"), ENCODINGS[1:4], strict=True)),
+    **dict(zip(("cp932", "gb18030", "cp950", "cp949"), ENCODINGS[4:], strict=True)),
+}
+LETTERS = {
+    "cp1250": "Żuk",
+    "cp1251": "Шарик",
+    "cp932": "髙ポチ",
+    "cp950": "小白",
+    "cp949": "똠이",
+}
+
+
+def shown(project: Project, content: str | bytes, *chosen: object) -> list[tuple]:
+    data = content.encode() if isinstance(content, str) else content
+    plan = foresee(project, data, Choices(*chosen))
+    assert (plan.faults, plan.sheet.questions) == ([], [])
+    return [tuple(each.new.values()) for each in plan.first(9)]
+
+
+@pytest.mark.parametrize(("content", "pets"), READ.values(), ids=READ)
+def test_file_is_read(project: Project, content: str, pets: list[tuple]):
+    assert shown(project, content) == pets
+
+
+@pytest.mark.parametrize(("codec", "chosen"), ENCODED.items(), ids=ENCODED)
+def test_encoding_is_chosen(project: Project, codec: str, chosen: str | None):
+    name = LETTERS.get(codec, "Zoë")
+    content = f"{HEAD}{name},Dogs\n".encode(codec)
+    [pet] = foresee(project, content, Choices(encoding=chosen)).first(1)
+    assert pet.new["name"] == name
+
+
+def test_letters_that_an_encoding_does_not_have_are_asked_about(project: Project):
+    content = HEAD.encode() + b"\x81\x8d,Dogs\n"
+    [question] = foresee(project, content).sheet.questions
+    assert question.text == "The file is not Windows-1252: choose its encoding"
+
+
+@pytest.mark.parametrize("error", ["#N/A", "#NAME?", "#REF!", " #VALUE! ", "#DIV/0!"])
+def test_errors_of_spreadsheets_are_at_fault(project: Project, error: str):
+    [fault] = foresee(project, f"{HEAD}Rex,{error}\n".encode()).faults
+    assert (
+        str(fault) == f"Line 2: category: is an error of a spreadsheet, {error.strip()}"
+    )
+
+
+@pytest.mark.parametrize("heads", [",".join("x" * 301), '"name,category\n' * 2])
+def test_file_that_cannot_be_used_is_told_with_its_beginning(
+    project: Project, heads: str
+):
+    with pytest.raises(NotReadable, match="It begins with: "):
+        foresee(project, f"{heads}\nRex,Dogs\n".encode())
+
+
+@of_both_engines
+@pytest.mark.parametrize("separator", [",", ";"])
+def test_downloads_come_back_without_a_change(project: Project, separator: str):
+    project.change_plan(Plan("enterprise", 99, 99, 20_000))
+    Category.rename(project.id, 7, "=Dogs; small")
+    for name in NAMES:
+        add_pet(project, name)
+    several = "".join(f"Animal {n},{n % 9}\n" for n in range(9_000))
+    store(project, foresee(project, f"name,categoryId\n{several}".encode()))
+    file = codecs.BOM_UTF8 + b"".join(exports.animals(project.id, separator))
+    plan = foresee(project, file)
+    assert (plan.faults, plan.sheet.questions) == ([], [])
+    assert (plan.added, plan.corrected) == ([], {})
+
+
+@of_both_engines
+def test_own_download_is_ours_whatever_was_done_to_its_columns(project: Project):
+    for name in NAMES:
+        add_pet(project, name)
+    rows = b"".join(exports.animals(project.id)).decode().splitlines()
+    wider = "\n".join(f"{row},{n}" for n, row in enumerate(rows))
+    longer = "\n".join([*rows, ",Luna,7,,"])
+    narrower = "id,status\n" + "".join(f"{n},sold\n" for n in range(1, 21))
+    for content, added, corrected in ((wider, 0, 0), (longer, 1, 0), (narrower, 0, 20)):
+        plan = foresee(project, content.encode())
+        assert (plan.faults, plan.sheet.questions) == ([], [])
+        assert (len(plan.added), len(plan.corrected)) == (added, corrected)
+
+
+def test_download_of_another_installation_is_asked_about(
+    project: Project, rival: Project
+):
+    for name in NAMES:
+        add_pet(project, name)
+        add_pet(rival, f"{name} 2")
+    file = b"".join(exports.animals(rival.id)).replace(b"\n2,", b"\n1,")
+    [question] = foresee(project, file).sheet.questions
+    assert question.text.endswith("correct them, or add all animals as new?")
+    assert len(foresee(project, file, Choices({"id": ""})).added) == len(NAMES)
