@@ -30,7 +30,7 @@ from petstore.dashboard.sessions import (
 )
 from petstore.errors import MAX_BODY_BYTES
 from petstore.models import RuleError
-from petstore.models.categories import Category
+from petstore.models.categories import MAX_COMPARED, Category
 from petstore.models.grants import WRITE
 from petstore.models.pets import STATUSES
 from petstore.models.projects import ProjectFull
@@ -46,7 +46,6 @@ from petstore.web.turns import Turns, turns_of
 MAX_FIELDS = 64  # of the page about a file
 STATUS = "status."  # before a status of another system, in the names of fields
 SHOWN_ROWS = 20
-MAX_COMPARED = 1_000  # categories that new ones are compared with
 NO_PROJECT = 0  # in place of its id
 SEPARATORS = {",": "Comma", ";": "Semicolon", "\t": "Tab"}
 # The columns, in the words of the page.

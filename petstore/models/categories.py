@@ -10,16 +10,15 @@ import peewee
 from peewee import SQL, Case, Query, fn
 
 from petstore import randomness
-from petstore.concurrency import give_way
 from petstore.models import OfProject, RuleError
 from petstore.models.projects import Project, count_if_room, refuse_rows, take_rows
 from petstore.models.similar_names import find_similar
 from petstore.storage import BaseModel, Row, compiled, db, placeholder
-from petstore.storage.lists import MAX_COUNTED, Cursor, Listing, ListPage
+from petstore.storage.lists import BEFORE_ALL, Cursor, Listing, ListPage
 
 # What JavaScript and spreadsheets read exactly is at most 2^53 - 1.
 MAX_NEW_ID = 2**53 - 1
-COMPARED_AT_ONCE = 200  # names, until others go on
+MAX_COMPARED = 1_000  # categories whose names are compared with a new one
 NEW = "new"  # what somebody says of a name that is like an old one
 
 
@@ -175,18 +174,12 @@ class Category(OfProject, BaseModel):
     def find_alike(cls, project_id: int, name: str) -> tuple[int, str] | None:
         """Return the id and the name of a category whose name is much like that one.
 
-        The first `MAX_COUNTED` with a name are looked at.
+        It looks at the first `MAX_COMPARED` categories.
         """
-        rows = cls.select(cls.name, cls.id).where(
-            cls.project == project_id, cls.name.is_null(False)
-        )
-        first = rows.order_by(cls.id).limit(MAX_COUNTED).tuples().iterator()
-        for some in peewee.chunked(first, COMPARED_AT_ONCE):
-            give_way()
-            ids = dict(some)
-            if other := find_similar([name], ids).get(name):
-                return ids[other], other
-        return None
+        first = cls.page(project_id, after=BEFORE_ALL, limit=MAX_COMPARED)
+        ids = {row.name: row.id for row in first if row.name}
+        other = find_similar([name], ids).get(name)
+        return (ids[other], other) if other else None
 
     @classmethod
     def rename(

@@ -234,9 +234,8 @@ _BY_ID = (Pet.project == placeholder("project")) & (Pet.id == placeholder("id"))
 
 @compiled(db)
 def _reserve() -> Query:
-    ordered = Pet.update(status="pending").where(
-        _BY_ID, Pet.status == placeholder("status")
-    )
+    has_status = Pet.status == placeholder("status")
+    ordered = Pet.update(status="pending").where(_BY_ID, has_status)
     return ordered.returning(Pet.id)
 
 

@@ -21,7 +21,7 @@ def test_deeds_are_told(flask: Callable, app: Flask, project: Project, rival: Pr
     options = ("--project", "shelter", "--label", "Front desk")
     key = printed(flask("keys", "create", *options))
     Browser(app, key)  # which signs in
-    note("shelter", "Animal 1 added")
+    note("shelter", "Animal 1 added", {})
     flask("projects", "change", project.slug, "--name", "Katzen")
     names = [each.name for each in Project.select().order_by(Project.id)]
     assert names == ["Katzen", rival.name]

@@ -159,7 +159,7 @@ class Service:
             elif isinstance(each, Delayed):
                 each.is_started = False
             else:
-                each._notes.clear()
+                each._entries.clear()
         self._remains += [db.obj, self.worker]
         self.network.close_all()
 
