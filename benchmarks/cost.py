@@ -73,8 +73,8 @@ ROWS = [
 # The most thousands of instructions.
 AT_MOST = {
     ("sqlite", "list"): 1620,
-    ("sqlite", "get"): 1080,
-    ("sqlite", "create"): 1720,
+    ("sqlite", "get"): 1130,
+    ("sqlite", "create"): 1790,
     ("postgresql", "list"): 1780,
     ("postgresql", "get"): 1400,
     ("postgresql", "create"): 2130,
