@@ -60,4 +60,4 @@ def counted(url: str) -> int:
     """Return how many requests of the latest project were counted today."""
     with opened(url):
         latest = Project.select(fn.MAX(Project.id)).scalar()
-        return DatabaseStorage().get(f"project:{latest}/{24 * 60 * 60}")
+        return DatabaseStorage().get(f"{{project:{latest}}}/{24 * 60 * 60}")
