@@ -3,8 +3,7 @@
 import csv
 import io
 from collections.abc import Iterator
-from functools import cache
-from itertools import chain
+from itertools import chain, repeat
 from typing import Any
 
 from marshmallow import (
@@ -20,45 +19,51 @@ from marshmallow.fields import Field, List
 from petstore.schemas.fields import Integer, Stored
 
 UNKNOWN = "is unknown"
+# The fields of a schema, the names of their columns, those of their members, and each
+# field that is not dumped as it is stored, after its member and its name.
+Columns = tuple[
+    dict[str, Field[Any]], tuple[str, ...], list[str], list[tuple[str, str, Field[Any]]]
+]
 SHOWN = "shown."  # prefix of hidden fields, which hold what a form has shown
 
 
 class StrictSchema(Schema):
     """A schema of marshmallow; unknown members are refused.
 
-    Named tuples whose columns have the names of its fields are dumped column by column,
-    in a tenth of the time that marshmallow takes.
+    Named tuples whose columns have the names of its fields are dumped as they are,
+    except columns whose fields have a way of their own: in a tenth of the time that
+    marshmallow takes.
     """
 
     error_messages = {"unknown": UNKNOWN}
 
+    _columns: Columns = {}, (), [], []
+
     def _serialize(self, obj: Any, *, many: bool = False) -> Any:
         rows = obj if many else [obj]
-        names, columns = _columns(*self.dump_fields.items())
+        if self._columns[0] is not self.dump_fields:  # a copy may have others
+            self._columns = _columns(self.dump_fields)
+        _, names, keys, others = self._columns
         kinds = {*map(type, rows)} if isinstance(rows, list) else ()
         if [names] != [getattr(kind, "_fields", ()) for kind in kinds]:
             return super()._serialize(obj, many=many)
-        dumped: list[dict[str, Any]] = [{} for _ in rows]
-        for place, (key, name, each) in enumerate(columns):
-            if type(each)._serialize is Stored._serialize:
-                values = [row[place] for row in rows]
-            else:
-                values = [each.serialize(name, row, self.get_attribute) for row in rows]
-            for members, value in zip(dumped, values, strict=True):
-                if value is not missing:
-                    members[key] = value
+        dumped = list(map(self.dict_class, map(zip, repeat(keys), rows)))
+        for key, name, each in others:
+            for members, row in zip(dumped, rows, strict=True):
+                members[key] = each.serialize(name, row, self.get_attribute)
+                if members[key] is missing:
+                    del members[key]
         return dumped if many else dumped[0]
 
 
-@cache
-def _columns(
-    *fields: tuple[str, Field[Any]],
-) -> tuple[tuple[str, ...], list[tuple[str, str, Field[Any]]]]:
-    """Return the names of columns, and of each its key and the field with its name."""
-    return tuple(each.attribute or name for name, each in fields), [
+def _columns(fields: dict[str, Field[Any]]) -> Columns:
+    columns = [
         (name if each.data_key is None else each.data_key, name, each)
-        for name, each in fields
+        for name, each in fields.items()
     ]
+    names = tuple(each.attribute or name for _, name, each in columns)
+    others = [x for x in columns if type(x[2])._serialize is not Stored._serialize]
+    return fields, names, [key for key, _, _ in columns], others
 
 
 class ResourceSchema(StrictSchema):
