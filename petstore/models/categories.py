@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -132,8 +132,23 @@ class Category(OfProject, BaseModel):
     @staticmethod
     def add_numbered(project_id: int, names: Mapping[int, str | None]) -> None:
         """Add categories by their numbers, in a transaction that has counted them."""
-        for number, name in names.items():
-            _insert(**_names_of(project_id, number, name))
+        columns = (Category.project, Category.id, Category.name, Category.folded)
+        rows = [_names_of(project_id, *each).values() for each in names.items()]
+        Category.insert_many([*map(tuple, rows)], columns).execute()
+
+    @classmethod
+    def add_named(cls, project_id: int, names: Sequence[str]) -> list[int]:
+        """Add categories with the next numbers, and return these.
+
+        Call it in a transaction that has counted them, in which others add none.
+        """
+        last = _select_last(project=project_id)
+        first = last[0][0] + 1 if last else 1
+        if first + len(names) > MAX_NEW_ID:  # there are free ones somewhere
+            return [cls.add_next(project_id, name) for name in names]
+        numbered = dict(enumerate(names, first))
+        cls.add_numbered(project_id, numbered)
+        return [*numbered]
 
     @classmethod
     def add_next(cls, project_id: int, name: str) -> int:

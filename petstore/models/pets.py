@@ -1,5 +1,6 @@
 """Animals for adoption (specification section 2)."""
 
+from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any, Self
 
@@ -114,15 +115,24 @@ class Pet(OfProject, BaseModel):
             return row
         raise NotFound(cls.noun, pet_id)
 
-    @staticmethod
-    def correct_many(project_id: int, changes: dict[int, dict[str, Any]]) -> None:
+    @classmethod
+    def correct_many(cls, project_id: int, changes: dict[int, dict[str, Any]]) -> None:
         """Change animals by their ids, as `correct` does; their categories exist.
 
-        Call it in a transaction in which others withdraw none.
+        Call it in a transaction in which others withdraw none. Animals of which the
+        same is said are one statement, since PostgreSQL answers each some 0.2 ms later.
         """
+        rows: dict[tuple[str, ...], list[tuple[Any, ...]]] = defaultdict(list)
         for pet_id, each in changes.items():
-            values = _changed(each)
-            _correct(*sorted(values), project=project_id, id=pet_id, **values)
+            names, values = zip(*sorted(_folded(each).items()), strict=True)
+            rows[names].append((pet_id, *values))
+        for names, lines in rows.items():
+            new = peewee.ValuesList(lines).cte("new", columns=["id", *names])
+            columns = {name: getattr(new.c, name) for name in names} | _by_now()
+            # PostgreSQL would read all animals of the project to find those of `new`.
+            is_one = cls.id.in_([line[0] for line in lines]) & (cls.id == new.c.id)
+            found = cls.update(columns).from_(new).with_cte(new)
+            found.where(cls.project == project_id, is_one).execute()
 
     @classmethod
     def move_some(cls, project_id: int, source: int, target: int) -> int:
@@ -253,9 +263,17 @@ def _release() -> Query:
 
 
 def _changed(changes: dict[str, Any]) -> dict[str, Any]:
-    if "name" in changes:
-        changes = changes | {"folded": searchable(changes["name"])}
-    return changes | {"changed_ms": clock.now_ms(), "changed_by": actor.get()}
+    return _folded(changes) | _by_now()
+
+
+def _folded(changes: dict[str, Any]) -> dict[str, Any]:
+    if "name" not in changes:
+        return changes
+    return changes | {"folded": searchable(changes["name"])}
+
+
+def _by_now() -> dict[str, Any]:
+    return {"changed_ms": clock.now_ms(), "changed_by": actor.get()}
 
 
 def _columns(project_id: int, members: dict[str, Any]) -> dict[str, Any]:

@@ -409,9 +409,10 @@ def _write(project_id: int, plan: Plan) -> None:
 
     for categories in in_parts(plan.numbered.items()):
         Category.add_numbered(project_id, dict(categories))
-    for categories in in_parts(plan.named.items()):
-        for folded, name in categories:
-            numbers[folded] = Category.add_next(project_id, name)
+    for folded in in_parts(plan.named):
+        names = [plan.named[each] for each in folded]
+        new = Category.add_named(project_id, names)
+        numbers |= zip(folded, new, strict=True)
     for pets in in_parts(plan.added):
         added = ({"category_id": meant, **pet.members} for pet, meant in pets)
         Pet.add_many(project_id, map(numbered, added))

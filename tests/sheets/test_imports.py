@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from petstore.models.categories import Category
+from petstore.models.categories import MAX_NEW_ID, Category
 from petstore.models.orders import Order
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
@@ -98,14 +98,45 @@ def test_answer_does_what_is_right_by_then(project: Project):
     assert Project.get_by_id(project.id).rows_held == 4 + 4
 
 
-def test_answer_reads_no_line_again_while_others_wait(project: Project):
-    plan = foresee(project, b"name,category\n" + b"Rex,Dogs\n" * 1_000)
-    with recorded() as statements:
-        store(project, plan)
-    gists = Counter(each.gist for each in statements)
-    assert (gists["INSERT pet"], gists["INSERT category"]) == (3, 1)
-    assert gists["SELECT category"] == 2  # by names, and the last number
-    assert gists.total() - 1_000 < 10
+def test_answer_takes_few_statements_while_others_wait(project: Project):
+    for lines in (
+        "name,category\n" + "".join(f"Rex,Kind {n}\n" for n in range(1_000)),
+        "name,categoryId\n" + "".join(f"Rex,{n + 5_000}\n" for n in range(1_000)),
+        "id,name,status\n" + "".join(f"{n},Tom,sold\n" for n in range(1, 1_001)),
+    ):
+        plan = foresee(project, lines.encode(), OURS)
+        with recorded() as statements:
+            store(project, plan)
+        gists = Counter(each.gist for each in statements)
+        # Categories and animals in three parts each, and what the project has of them.
+        assert gists.total() < 30, gists
+    assert {x.name for x in Pet.page(project.id, after=0, limit=1_000)} == {"Tom"}
+    last = Pet.get_own(project.id, 1_000)
+    assert (last.name, last.status, last.category_id) == ("Tom", "sold", 1_000)
+
+
+def test_line_changes_nothing_but_what_it_says(project: Project):
+    for name in ("Rex", "Tom", "Bo"):
+        add_pet(project, name)
+    lines = b"id,name,status,category\n1,Max,,\n2,Tom,sold,\n3,Luna,,Cats\n"
+    plan = foresee(project, lines, OURS)
+    Pet.correct(project.id, 1, status="sold")
+    store(project, plan)
+    pets = Pet.page(project.id, after=0, limit=9)
+    assert [pet[1:] for pet in pets] == [
+        ("Max", 7, "sold"),
+        ("Tom", 7, "sold"),
+        ("Luna", 8, "available"),
+    ]
+    assert Pet.origin(project.id, 1).folded == "max"
+
+
+def test_new_categories_take_free_numbers_where_none_follows(project: Project):
+    Category.rename(project.id, MAX_NEW_ID - 1, "Dogs")
+    store(project, foresee(project, b"name,category\nRex,Cats\nTom,Birds\n"))
+    [rex, tom] = Pet.page(project.id, after=0, limit=9)
+    assert Category.names(project.id, {rex.category_id}) == {rex.category_id: "Cats"}
+    assert Category.names(project.id, {tom.category_id}) == {tom.category_id: "Birds"}
 
 
 def test_answer_does_nothing_where_a_line_is_wrong_by_then(project: Project):
