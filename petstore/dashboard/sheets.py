@@ -29,6 +29,7 @@ from petstore.dashboard.sessions import (
     takes_long,
 )
 from petstore.errors import MAX_BODY_BYTES
+from petstore.events import note
 from petstore.models import RuleError
 from petstore.models.categories import MAX_COMPARED, Category
 from petstore.models.grants import WRITE
@@ -118,6 +119,9 @@ def answer(file: str) -> ResponseReturnValue:
         added, corrected = len(done.added), len(done.corrected)
         message = f"{added:,} animal{'s are' if added != 1 else ' is'} added"
         message += f", {corrected:,} corrected" if corrected else ""
+        # It stands among the changes of animals, too, which are what people look at.
+        if added or corrected:
+            note(current_project().slug, f"{message}.", {})
         return Outcome(INDEX, f"{message}.")
 
     return import_upload(file=file)

@@ -26,6 +26,7 @@ from petstore.storage import Row, db
 
 MAX_STATUSES = 30  # of another system; a column with more holds something else
 MAX_STATUS_LENGTH = 60
+MAX_CELL_LENGTH = 1_000  # of a chosen column: a longer one takes long to look at
 MAX_SAMPLES = 3  # of a column, from its first lines
 SAMPLED_LINES = 100
 SAMPLE_LENGTH = 60
@@ -142,6 +143,10 @@ class Sheet:
                 values.append(value)
 
     def _pet(self, number: int, cells: dict[str, str]) -> FilePet:
+        for head, cell in cells.items():
+            if len(cell) > MAX_CELL_LENGTH:
+                text = f"has more than {MAX_CELL_LENGTH:,} characters"
+                raise ValidationError({head: text})
         texts = {
             head: restored(cell) if head == "name" else _text(head, cell)
             for head, cell in cells.items()

@@ -148,7 +148,7 @@ class Table:
         self.separator = self._best(filter(is_separator, dict.fromkeys(separators)))
         self._reader, cells = self._opened(self.separator)
         if not cells:
-            raise NotReadable("The file is empty")
+            raise NotReadable("The file is empty, or begins with many empty lines")
         if len(cells) > MAX_COLUMNS:
             raise self._refused(f"The file has more than {MAX_COLUMNS} columns")
         self._seen, self.heads = [*map(seen_of, cells)], clean_heads(cells)
@@ -213,7 +213,8 @@ class Table:
         reader = csv.reader(
             self._text, delimiter=separator, strict=True, skipinitialspace=True
         )
-        return reader, next((row for row in reader if any(map(str.strip, row))), [])
+        rows = islice(reader, timeouts.LIMITS.imported_rows)  # in which heads stand
+        return reader, next((row for row in rows if any(map(str.strip, row))), [])
 
     def _refused(self, fault: str) -> NotReadable:
         """Return the error for a file that is text, with its heads and first line."""

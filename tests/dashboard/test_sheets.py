@@ -123,8 +123,10 @@ def test_any_number_of_answers_imports_once(browser: Browser, project: Project):
     assert names(project) == ["Max", "Tom"]
     event = Event.get(Event.name == "animals_imported")
     assert event.actor.startswith("pet_")
-    imported = "Animals imported 1 animal, 1 corrected"
-    assert imported in browser.read("/dashboard/activity")
+    activity = "/dashboard/activity"
+    assert "Animals imported 1 animal, 1 corrected" in browser.read(activity)
+    changes = browser.read(f"{activity}?topic=shelter")
+    assert changes.count("1 animal is added, 1 corrected.") == 1
 
 
 def test_file_waits_for_an_hour_for_its_session_alone_until_the_next(

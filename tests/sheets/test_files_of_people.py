@@ -84,6 +84,16 @@ def test_errors_of_spreadsheets_are_at_fault(project: Project, error: str):
     )
 
 
+def test_long_cell_of_a_chosen_column_is_at_fault_at_once(project: Project):
+    [fault] = foresee(project, f"{HEAD}Rex,{'x' * 1_001}\n".encode()).faults
+    assert str(fault) == "Line 2: category: has more than 1,000 characters"
+
+
+def test_heads_are_looked_for_at_the_beginning(project: Project):
+    with pytest.raises(NotReadable, match="begins with many empty lines"):
+        foresee(project, b"\n" * 400 + b"name,category\nRex,Dogs\n")
+
+
 @pytest.mark.parametrize("heads", [",".join("x" * 301), '"name,category\n' * 2])
 def test_file_that_cannot_be_used_is_told_with_its_beginning(
     project: Project, heads: str
