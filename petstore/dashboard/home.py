@@ -36,7 +36,6 @@ def home() -> str:
         reserved=reserved,
         names=Pet.names(project_id, {order.pet_id for order in reserved.rows}),
         newest=newest,
-        added=Pet.added(project_id, {pet.id for pet in newest}),
         labels=labels,
         offered=offered,
         animals=Pet.counts(project_id),

@@ -44,7 +44,7 @@ def orders() -> str:
 @bp.get("/<id:order_id>")
 def order(order_id: int, form: Form = EMPTY) -> str:
     project_id = current_project().id
-    order = Order.get_own(project_id, order_id)
+    order = Order.get_whole(project_id, order_id)
     form = filled_in(form, url_for(ORDER, order_id=order_id))
     return render_template(
         "order.html",

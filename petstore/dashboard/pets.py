@@ -97,7 +97,7 @@ def animal(pet_id: int, form: Form = EMPTY) -> str:
     project_id = current_project().id
     pet = Pet.get_own(project_id, pet_id)
     orders = Order.listed(project_id, Cursor(SHOWN_ORDERS), name=f"#{pet_id}")
-    origin = Pet.origin(project_id, pet_id)
+    origin = Pet.get_whole(project_id, pet_id)
     actions = (url_for(each, pet_id=pet_id) for each in (ANIMAL, ORDER_ANIMAL))
     form = filled_in(form, *actions)
     offered, labels = category_labels(project_id, {pet.category_id}, form)

@@ -4,10 +4,12 @@ from collections.abc import Iterable
 from typing import Any, NoReturn
 
 import peewee
-from peewee import Case, Expression, Query, fn
+from peewee import SQL, Case, Expression, Query, fn
 
 from petstore import clock
+from petstore.events import actor
 from petstore.models import Conflict, NotFound, OfProject, RuleError
+from petstore.models.keys import Key
 from petstore.models.pets import Pet, PetNotAvailable
 from petstore.models.projects import Project, take_rows
 from petstore.models.searching import SearchTerms, searchable
@@ -58,10 +60,23 @@ class Order(OfProject, BaseModel):
     # Whose it is, in the words of whoever placed it.
     reference = peewee.TextField(null=True)
     folded = peewee.TextField(null=True)  # the reference, as `searchable` has it
+    # The animal's name, once it is withdrawn; and as `searchable` has it.
+    pet_name = peewee.TextField(null=True)
+    pet_folded = peewee.TextField(null=True)
+    # By whom, as `_select_actor` has it; null if release 1.2.0 did it.
+    placed_by = peewee.TextField(null=True)
+    closed_by = peewee.TextField(null=True)
 
     class Meta:
         table_name = "pet_order"
-        hidden = {"project", "folded"}
+        hidden = {
+            "project",
+            "folded",
+            "pet_name",
+            "pet_folded",
+            "placed_by",
+            "closed_by",
+        }
         is_limited = True  # by the plan
         indexes = (
             (("project", "id"), False),
@@ -87,6 +102,7 @@ class Order(OfProject, BaseModel):
                 "reference": reference,
                 "folded": searchable(reference or ""),
                 "now": clock.now_ms(),
+                "actor": actor.get(),
             }
             [order] = _insert(project=project_id, **values)
         return order
@@ -102,7 +118,8 @@ class Order(OfProject, BaseModel):
             changes["folded"] = searchable(changes["reference"] or "")
         with db.atomic():
             values = {"project": project_id, "id": order_id, "now": clock.now_ms()}
-            rows = _change(*sorted(changes), **values, **changes)
+            by = actor.get()
+            rows = _change(*sorted(changes), actor=by, **values, **changes)
             if not rows:
                 order = cls.get_own(project_id, order_id)
                 raise OrderClosed(order_id, order.status)
@@ -127,7 +144,8 @@ class Order(OfProject, BaseModel):
                 _refuse_reopening(project_id, order)
             now = clock.now_ms()
             is_order = (cls.project == project_id) & (cls.id == order_id)
-            cls.update(status="placed", updated_ms=now).where(is_order).execute()
+            opened = cls.update(status="placed", updated_ms=now, closed_by=None)
+            opened.where(is_order).execute()
         return order._replace(status="placed", updated_ms=now)
 
     @classmethod
@@ -151,10 +169,20 @@ class Order(OfProject, BaseModel):
         return dict(rows.tuples().iterator())
 
     @staticmethod
+    def names_of_withdrawn(project_id: int, ids: Iterable[int]) -> dict[int, str]:
+        """Return the names of withdrawn animals of these orders, by their ids."""
+        rows = Order.select(Order.pet_id, Order.pet_name).where(
+            Order.project == project_id,
+            Order.id.in_(list(ids)),
+            Order.pet_name.is_null(False),
+        )
+        return dict(rows.tuples().iterator())
+
+    @staticmethod
     def listed(
         project_id: int, cursor: Cursor, *, status: str | None = None, name: str = ""
     ) -> ListPage:
-        """Return a page of the project's orders, newest first.
+        """Return a page of the project's orders, newest first, with what they remember.
 
         `name` searches their references and the names of their animals, or is the
         number of an animal, as `SearchTerms` has it.
@@ -166,7 +194,9 @@ class Order(OfProject, BaseModel):
             (Order.status, status),
         )
         search = terms.search(_reference_and_name())
-        return Listing(Order, filters, search=search).show(cursor)
+        remembered = (Order.pet_name, Order.placed_by, Order.closed_by)
+        listing = Listing(Order, filters, search=search, more_columns=remembered)
+        return listing.show(cursor)
 
     @staticmethod
     def counts(project_id: int) -> dict[str, int]:
@@ -184,7 +214,14 @@ def _reference_and_name() -> Expression:
     is_ordered = Pet.id == Order.pet_id
     pet = Pet.select(Pet.folded)
     name = pet.where(Pet.project == Order.project, is_ordered)
-    return Order.folded.concat(" ").concat(fn.COALESCE(name, ""))
+    return Order.folded.concat(" ").concat(fn.COALESCE(name, Order.pet_folded, ""))
+
+
+def _select_actor() -> Expression:
+    """Return who acts; after a key's prefix stands its label, as it is now."""
+    label = Key.select(SQL("' '").concat(Key.label))
+    of_key = label.where(Key.prefix == placeholder("actor"))
+    return placeholder("actor").concat(fn.COALESCE(of_key, ""))
 
 
 @compiled(db)
@@ -215,14 +252,16 @@ def correct_pet(project_id: int, pet_id: int, **changes: Any) -> Row:
 
 
 def withdraw_pet(project_id: int, pet_id: int) -> None:
-    """Delete an animal without an open order; its orders stay, and keep its id.
+    """Delete an animal without an open order; its orders keep its id and its name.
 
     Raises `NotFound` and `PetOrdered`.
     """
     with db.atomic():
         take_rows(project_id, -1)  # no order is placed meanwhile
         require_no_order(project_id, pet_id)
-        Pet.remove(project_id, pet_id)
+        pet = Pet.remove(project_id, pet_id)
+        kept = Order.update(pet_name=pet.name, pet_folded=pet.folded)
+        kept.where(Order.project == project_id, Order.pet_id == pet_id).execute()
 
 
 def _refuse_pet(project_id: int, pet_id: int) -> NoReturn:
@@ -256,6 +295,7 @@ def _insert() -> Query:
         folded=placeholder("folded"),
         created_ms=placeholder("now"),
         updated_ms=placeholder("now"),
+        placed_by=_select_actor(),
     ).returning(*Order.columns())
 
 
@@ -265,7 +305,9 @@ def _change(*names: str) -> Query:
     # The clock may have been set back since the order was placed.
     was_set_back = Order.created_ms > placeholder("now")
     updated_ms = Case(None, [(was_set_back, Order.created_ms)], placeholder("now"))
-    changes = {name: placeholder(getattr(Order, name)) for name in names}
+    changes: dict[str, Any] = {n: placeholder(getattr(Order, n)) for n in names}
+    if "status" in names:
+        changes["closed_by"] = _select_actor()
     update = Order.update(changes | {"updated_ms": updated_ms}).where(_BY_ID)
     if "status" in names:
         update = update.where(Order.status == "placed")

@@ -91,14 +91,6 @@ class Pet(OfProject, BaseModel):
         cls.insert_many([_columns(project_id, members) for members in pets]).execute()
 
     @classmethod
-    def origin(cls, project_id: int, pet_id: int) -> Self:
-        """Return an animal with when and by whom it was added, and corrected last."""
-        pet = cls.get_or_none(cls.project == project_id, cls.id == pet_id)
-        if pet is None:
-            raise NotFound(cls.noun, pet_id)
-        return pet
-
-    @classmethod
     def correct(cls, project_id: int, pet_id: int, **changes: Any) -> Row:
         """Change what is given, and return the animal.
 
@@ -163,6 +155,8 @@ class Pet(OfProject, BaseModel):
     ) -> ListPage:
         """Return a page of the project's animals, newest first, or the newest by name.
 
+        They have `added_ms`, too.
+
         `name` searches their names, or is the number of one, as `SearchTerms` has it.
         """
         terms = SearchTerms.of(name, needs_sign=False)
@@ -177,6 +171,7 @@ class Pet(OfProject, BaseModel):
             filters,
             search=terms.search(cls.folded),
             sort=cls.folded if sort else None,
+            more_columns=(cls.added_ms,),
         ).show(cursor)
 
     @classmethod
@@ -210,14 +205,6 @@ class Pet(OfProject, BaseModel):
         pets = cls.with_ids(project_id, ids)
         return {pet_id: pet.name for pet_id, pet in pets.items()}
 
-    @classmethod
-    def added(cls, project_id: int, ids: set[int]) -> dict[int, int | None]:
-        """Return when these animals were added, as far as it is known, by id."""
-        rows = cls.select(cls.id, cls.added_ms).where(
-            cls.project == project_id, cls.id.in_(list(ids))
-        )
-        return dict(rows.tuples().iterator())
-
     @staticmethod
     def reserve(project_id: int, pet_id: int, status: str = "available") -> bool:
         """Make an animal of that status pending; return whether it had that."""
@@ -229,11 +216,16 @@ class Pet(OfProject, BaseModel):
         _release(project=project_id, id=pet_id, status=status)
 
     @classmethod
-    def remove(cls, project_id: int, pet_id: int) -> None:
-        """Delete an animal; raises `NotFound`."""
+    def remove(cls, project_id: int, pet_id: int) -> Self:
+        """Delete an animal, and return its name; raises `NotFound`.
+
+        Call it in a transaction.
+        """
         is_pet = (cls.project == project_id) & (cls.id == pet_id)
-        if not cls.delete().where(is_pet).execute():
-            raise NotFound(cls.noun, pet_id)
+        removed = cls.delete().where(is_pet).returning(cls.name, cls.folded)
+        for pet in list(removed.execute()):  # whose name nobody corrects any more
+            return pet
+        raise NotFound(cls.noun, pet_id)
 
 
 # For the start, which refuses rows that release 1.1.0 has written.

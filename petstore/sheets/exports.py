@@ -28,19 +28,29 @@ class Export(NamedTuple):
     schema: ResourceSchema
     id: str  # the member that the column of the names follows
     head: str  # of that column
-    find_names: Callable[[int, set[int]], dict[int, str]]
+    find_names: Callable[[int, list[Any]], dict[int, str]]  # of what the rows name
 
 
 def animals(project_id: int, separator: str = ",") -> Iterator[bytes]:
-    names = "categoryId", "category", Category.names
+    names = "categoryId", "category", _names_of_categories
     export = Export(Pet.page, PetSchema(many=True), *names)
     return _parts(export, project_id, separator)
 
 
 def orders(project_id: int, separator: str = ",") -> Iterator[bytes]:
-    names = "petId", "pet", Pet.names
+    names = "petId", "pet", _names_of_pets
     export = Export(Order.page, OrderSchema(many=True), *names)
     return _parts(export, project_id, separator)
+
+
+def _names_of_categories(project_id: int, pets: list[Any]) -> dict[int, str]:
+    return Category.names(project_id, {pet.category_id for pet in pets})
+
+
+def _names_of_pets(project_id: int, orders: list[Any]) -> dict[int, str]:
+    names = Pet.names(project_id, {order.pet_id for order in orders})
+    ids = [order.id for order in orders]
+    return Order.names_of_withdrawn(project_id, ids) | names
 
 
 def _parts(export: Export, project_id: int, separator: str) -> Iterator[bytes]:
@@ -56,8 +66,7 @@ def _parts(export: Export, project_id: int, separator: str) -> Iterator[bytes]:
             with closing(db):
                 rows = export.read(project_id, after=after, limit=limit)
                 dumped = export.schema.dump(rows)
-                ids = {members[export.id] for members in dumped}
-                names = export.find_names(project_id, ids)
+                names = export.find_names(project_id, rows)
         except peewee.PeeweeException as error:
             # A file that has begun would end here: the database is waited for.
             has_time = after != BEFORE_ALL and clock.monotonic() < ends

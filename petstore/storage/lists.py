@@ -49,6 +49,7 @@ class Listing:
     search: Sequence[Expression] = ()
     newest: int | None = None  # the number of rows that belong to the list, if limited
     sort: Field | None = None  # of the newest rows, whose pages have numbers then
+    more_columns: Sequence[Field] = ()  # beside those of each row of the model
 
     def show(self, cursor: Cursor) -> ListPage:
         most = self.newest or MAX_COUNTED
@@ -79,7 +80,7 @@ class Listing:
         key, order = self.model.id, (self.sort, self.model.id)
         found = self._select([key], above).where(*self.search)
         few = found.order_by(*order).limit(cursor.limit).offset(start)
-        query = self.model.select(*self.model.columns()).where(key.in_(few))
+        query = self.model.select(*self._columns).where(key.in_(few))
         rows = self._rows(query.order_by(*order))
         stop = start + len(rows)
         following = stop if stop < total else None
@@ -89,7 +90,7 @@ class Listing:
         self, limit: int, above: int, start: int | None, is_backward: bool
     ) -> tuple[list[Row], int | None]:
         """Return the rows of a page, and the id at which to go on if there are more."""
-        columns = self.model.columns()
+        columns = self._columns
         if is_backward == self.is_descending:
             above = above if start is None else max(above, start)
             query = self._select(columns, above, is_ascending=True)
@@ -99,8 +100,12 @@ class Listing:
         rows = found[:limit]
         return rows, rows[-1].id if len(found) > limit else None
 
+    @property
+    def _columns(self) -> list[Field]:
+        return [*self.model.columns(), *self.more_columns]
+
     def _rows(self, query: Select) -> list[Row]:
-        names = [column.name for column in self.model.columns()]
+        names = [column.name for column in self._columns]
         return list(map(row_maker(*names), db.scan(query)))
 
     def _select(

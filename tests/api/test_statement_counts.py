@@ -73,7 +73,7 @@ ROUND_TRIPS: list[tuple] = [
     (5, "POST", "/v1/pets", REX),
     (6, "POST", "/v1/pets", REX | {"categoryId": 8}),
     (4, "PATCH", "/v1/pets/1", {"name": "Max"}),
-    (6, "DELETE", "/v1/pets/33"),
+    (7, "DELETE", "/v1/pets/33"),
     (6, "POST", ORDERS, {"petId": 34}),
     (5, "PATCH", f"{ORDERS}/1", {"status": "completed"}),
     (5, "PUT", "/v1/categories/7", CATS),

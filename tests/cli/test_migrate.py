@@ -12,6 +12,7 @@ from tests.harness.databases import applied_by_a_newer_version
 STEPS = """\
 applied 0042_tables
 applied 0043_end_of_release_1_1_0
+applied 0044_memory_of_orders
 applied 0002_counter
 applied 0003_window_counter
 """

@@ -8,7 +8,7 @@ from flask.testing import FlaskClient
 
 from petstore.models.categories import Category
 from petstore.models.keys import Key
-from petstore.models.orders import Order
+from petstore.models.orders import Order, withdraw_pet
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
 from tests.harness.browser import Browser, add_pet
@@ -94,7 +94,7 @@ def test_a_wrong_correction_is_shown_with_its_fault(browser: Browser, project: P
 
 @of_both_engines
 def test_lost_correction_adds_no_category(browser: Browser, project: Project):
-    Pet.remove(project.id, 1)
+    withdraw_pet(project.id, 1)
     correction = {"name": "Max", "categoryId": "Dogs"}
     assert browser.submit(ANIMAL, **correction).status_code == 404
     assert Category.ids_named(project.id, "Dogs") == []
@@ -147,7 +147,7 @@ def test_orders_outlive_animal(browser: Browser, client: FlaskClient, project: P
     assert browser.get(ANIMAL).status_code == 404
     assert client.get("/v1/pets").json == []
     for search in ("", "?name=lovelace", "?name=%231"):
-        assert "Removed no. 1 Ms Lovelace" in browser.read(f"{ORDERS}{search}")
+        assert "Rex no. 1, removed Ms Lovelace" in browser.read(f"{ORDERS}{search}")
     for deed in ("order", "withdraw"):
         assert browser.submit(f"{ANIMAL}/{deed}").status_code == 404
     assert len(Order.page(project.id, after=0, limit=9)) == 1

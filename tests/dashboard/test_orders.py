@@ -1,10 +1,14 @@
 """/dashboard/orders: filters, and orders closed, corrected and deleted."""
 
+from collections.abc import Callable
+
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from petstore.models.orders import Order
+from petstore.models.grants import FULL_GRANT
+from petstore.models.keys import Key
+from petstore.models.orders import Order, withdraw_pet
 from petstore.models.projects import Project
 from tests.harness.browser import Browser, add_pet
 from tests.harness.databases import of_both_engines
@@ -55,6 +59,38 @@ def test_an_order_is_closed_as_over_the_api(browser: Browser, client: FlaskClien
         assert told in browser.read(answer.location)
         assert client.get(f"/v1/store/orders/{number}").json["status"] == order
         assert client.get(f"/v1/pets/{number}").json["status"] == pet
+
+
+@of_both_engines
+def test_an_order_names_the_keys_that_placed_and_closed_it_as_they_were_then(
+    browser: Browser, client_of: Callable, project: Project, key: str
+):
+    desk, tom = Key.issue(project, label="Front desk"), add_pet(project, "Tom")
+    order = client_of(desk).post("/v1/store/orders", json={"petId": tom}).json
+    Key.find_by_prefix(desk[:16]).change(FULL_GRANT, "Till")
+    page, by_desk = f"{ORDERS}/{order['id']}", f"Front desk {desk[:16]}"
+    assert f"Placed 17 Mar 2027 12:00 UTC by {by_desk} Changed" in browser.read(page)
+    placed = f"Reserved {by_desk} placed the order {order['id']} on"
+    assert placed in browser.read(f"/dashboard/animals/{tom}")
+    browser.submit(f"{page}/complete")
+    assert f"Closed by {key[:16]} Your key" in browser.read(page)
+    assert "Closed by" not in browser.follow(f"{page}/reopen")
+
+
+@of_both_engines
+def test_orders_keep_the_name_of_a_withdrawn_animal(browser: Browser, project: Project):
+    Order.change(project.id, Order.place(project.id, 2).id, status="completed")
+    for pet_id, order_ids in ((1, "1"), (2, "52")):
+        withdraw_pet(project.id, pet_id)
+        name = f"Pet {pet_id - 1}."
+        for path in (*(f"/{each}" for each in order_ids), "", f"?name={name}"):
+            kept = browser.read(f"{ORDERS}{path}").count(
+                f"{name} no. {pet_id}, removed"
+            )
+            assert kept == (1 if path.startswith("/") else len(order_ids))
+    csv = browser.get("/dashboard/orders.csv").text
+    for line in ("1,1,Pet 0.,completed", "2,2,Pet 1.,cancelled", "3,3,Pet 2.,placed"):
+        assert line in csv
 
 
 def test_reference_is_corrected_and_erased(browser: Browser, project: Project):
