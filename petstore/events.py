@@ -67,14 +67,18 @@ KINDS = {
     "signed_in": Kind("Signed in", ("key",), SESSIONS),
     "session_ended": Kind("Session ended", ("key", "session_key"), SESSIONS),
     "other_sessions_ended": Kind("All other sessions ended", (), SESSIONS),
-    "key_created": Kind("Key issued", ("key",)),
-    "key_changed": Kind("Key changed", ("key",)),
+    "key_created": Kind("Key issued", ("key", "label")),
+    "key_changed": Kind(
+        "Key changed", ("key", "label", "per_minute", "per_day", "origins", "was")
+    ),
     "key_rotated": Kind("Key rotated", ("key",)),
     "key_revoked": Kind("Key revoked", ("key",)),
     "key_banned": Kind("Key banned", ("key", "until_ms")),
     "key_unbanned": Kind("Key unbanned", ("key",)),
-    "name_changed": Kind("Project renamed", ("name",)),
-    "plan_changed": Kind("Plan changed", ("plan", "per_minute", "per_day", "max_rows")),
+    "name_changed": Kind("Project renamed", ("name", "was")),
+    "plan_changed": Kind(
+        "Plan changed", ("plan", "per_minute", "per_day", "max_rows", "was")
+    ),
     "animals_imported": Kind("Animals imported", ("animals", "corrected")),
     "domain_added": Kind("Domain added", ("domain",)),
     "domain_verified": Kind("Domain verified", ("domain",)),

@@ -201,7 +201,15 @@ def _fitting(lines: list[Sequence[str]]) -> list[Sequence[str]]:
 
 def _cell(value: object) -> str:
     if isinstance(value, dict):
-        value = [f"{name}={text}" for name, text in value.items()]
+        value = list(_pairs(value))
     if isinstance(value, list):
         return " ".join(value) or "-"
     return "-" if value is None else str(value)
+
+
+def _pairs(facts: dict[str, Any], of: str = "") -> Iterator[str]:
+    for name, value in facts.items():
+        if isinstance(value, dict):
+            yield from _pairs(value, f"{name}.")
+        else:
+            yield f"{of}{name}={value}"

@@ -1,7 +1,7 @@
 """API keys: issued, rotated, revoked, banned."""
 
 from collections.abc import Sequence
-from typing import Self
+from typing import Any, Self
 
 import peewee
 from peewee import SQL, Case, Expression, Function, fn
@@ -19,6 +19,8 @@ MAX_ENDED_KEYS = 100  # that are kept of one project
 KEEP_ENDED_MS = 30 * clock.MS_PER_DAY
 DELETED_AT_ONCE = 20
 STATUSES = ("working", "ended")
+# What may be changed, and its activity tells.
+CHANGEABLE = ("label", "per_minute", "per_day", "origins")
 # What the successor of a key has of it.
 INHERITED = (
     *("label", "stored_role", "is_public", "per_minute", "per_day", "origins"),
@@ -99,7 +101,7 @@ class Key(BaseModel):
             created_ms=now,
             **columns,
         )
-        created._emit("key_created")
+        created._emit("key_created", label=created.label)
         return key
 
     @classmethod
@@ -252,12 +254,17 @@ class Key(BaseModel):
         # Of limits that stay, the smaller ones of the project count.
         if (grant.per_minute, grant.per_day) != (self.per_minute, self.per_day):
             grant.require_within(self.project.quota)
-        change = Key.update(label=label, **grant.columns)
+        new: dict[str, Any] = {"label": label, **grant.columns}
+        is_working = (Key.id == self.id) & Key.works_at(clock.now_ms())
         with db.atomic():
-            works = Key.works_at(clock.now_ms())
-            if not change.where(Key.id == self.id, works).execute():
+            db.lock_until_commit(self.project_id)  # nobody changes it meanwhile
+            old = Key.get_or_none(is_working)
+            if not Key.update(new).where(is_working).execute():
                 raise KeyNotActive(self.prefix)
-            self._emit("key_changed")
+            was = {name: getattr(old, name) for name in CHANGEABLE}
+            was = {name: value for name, value in was.items() if value != new[name]}
+            if was:
+                self._emit("key_changed", **{name: new[name] for name in was}, was=was)
 
     def is_last_full(self) -> bool:
         """Whether no other full key works, but for those that were rotated."""
@@ -295,7 +302,7 @@ class Key(BaseModel):
             if update.execute():
                 self._emit("key_unbanned")
 
-    def _emit(self, event: str, *, by: str | None = None, **facts: int) -> None:
+    def _emit(self, event: str, *, by: str | None = None, **facts: Any) -> None:
         slug = self.project.slug
         emit_after_commit(event, by=by, project=slug, key=self.prefix, **facts)
 

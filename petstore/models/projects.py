@@ -143,9 +143,7 @@ class Project(BaseModel):
 
     def rename(self, name: str) -> None:
         is_other = (Project.id == self.id) & (Project.name != name)
-        with db.atomic():
-            if Project.update(name=name).where(is_other).execute():
-                emit_after_commit("name_changed", project=self.slug, name=name)
+        self._update("name_changed", {"name": name}, is_other)
 
     def change_plan(self, plan: Plan) -> None:
         self._change(asdict(plan))
@@ -166,13 +164,20 @@ class Project(BaseModel):
     def _change(self, columns: dict[str, Any], *conditions: Expression) -> None:
         given = [(getattr(Project, name), columns[name]) for name in columns]
         differs = [(each != new) | each.is_null() for each, new in given if new]
-        update = Project.update(columns).where(
-            Project.id == self.id, reduce(or_, differs), *conditions
-        )
+        is_other = (Project.id == self.id) & reduce(or_, differs)
+        self._update("plan_changed", columns, is_other, *conditions)
+
+    def _update(
+        self, event: str, columns: dict[str, Any], *conditions: Expression
+    ) -> None:
+        """Change columns, and tell what they were, if the conditions hold."""
         with db.atomic():
-            if update.execute():
-                facts: dict[str, Any] = {"project": self.slug, **columns}
-                emit_after_commit("plan_changed", **facts)
+            db.lock_until_commit(self.id)  # nobody changes them meanwhile
+            old = Project.get_or_none(id=self.id)
+            if Project.update(columns).where(*conditions).execute():
+                was = {name: getattr(old, name) for name in columns}
+                facts: dict[str, Any] = {"project": self.slug, **columns, "was": was}
+                emit_after_commit(event, **facts)
 
 
 Project.add_index(Project.id, where=Project.rows_held.is_null())

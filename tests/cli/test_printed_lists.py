@@ -28,8 +28,8 @@ def test_deeds_are_told(flask: Callable, app: Flask, project: Project, rival: Pr
     rows = table(flask("activity", "--project", "shelter"))
     told = [(row["TOPIC"], row["FACTS"], row["BY"], row["LABEL"]) for row in rows]
     assert told == [
-        ("settings", "name=Katzen", "operator", "-"),
-        ("settings", f"key={key[:16]}", "operator", "-"),
+        ("settings", "name=Katzen was.name=Shelter", "operator", "-"),
+        ("settings", f"key={key[:16]} label=Front desk", "operator", "-"),
         ("shelter", "-", rows[2]["BY"], rows[2]["LABEL"]),
         ("sessions", f"key={key[:16]}", key[:16], "Front desk"),
     ]

@@ -8,6 +8,7 @@ from flask.testing import FlaskClient
 from petstore.errors import ERRORS
 from petstore.events import KEPT, emit_after_commit
 from petstore.models.activity import Event
+from petstore.models.grants import PUBLIC, Grant
 from petstore.models.keys import Key
 from petstore.models.projects import Project
 from petstore.models.requests import failures
@@ -58,13 +59,32 @@ def test_facts_are_told_in_words(
     domain = {"domain": "shop.example.org", "reason": "It is late."}
     emit_after_commit("certificate_failed", project="shelter", **domain)
     shown = browser.read(ACTIVITY)
-    plan = "Enterprise, 1 requests a minute, 1,000 requests a day"
+    plan = "Business → Enterprise, 1 requests a minute, 1,000 requests a day"
     assert f"Plan changed {plan} The operator 17 Mar" in shown
     prefix = key[:16]
     assert f"Key banned {prefix} until 17 Mar 2027 12:05 UTC {prefix} 17 Mar" in shown
     assert "Certificate failed shop.example.org It is late. The service tries" in shown
     Event.update(name="lions_tamed", facts="{}").execute()
     assert "lions tamed" in browser.read(ACTIVITY)  # as a newer version calls it
+
+
+@of_both_engines
+def test_changes_are_told_with_the_old_and_the_new_value(
+    browser: Browser, flask: Callable, project: Project
+):
+    limits, origins = (10, 1_000), ("https://a.example",)
+    key = Key.find_by_prefix(
+        Key.issue(project, Grant(PUBLIC, *limits), label="Web")[:16]
+    )
+    key.change(Grant(PUBLIC, 5, 1_000, origins), "Page")
+    key.change(Grant(PUBLIC, 5, 1_000, origins), "Page")  # which changes nothing
+    flask("projects", "change", "shelter", "--name", "Arche")
+    shown = browser.read(ACTIVITY)
+    changes = "Label: Web → Page Requests per minute: 10 → 5 Web pages: all → https://"
+    assert f"Key changed Page {key.prefix} {changes}a.example" in shown
+    assert shown.count("Key changed") == 1
+    assert f"Key issued Web {key.prefix}" in shown
+    assert "Project renamed Shelter → Arche" in shown
 
 
 def test_deeds_with_animals_are_listed(browser: Browser, project: Project, key: str):

@@ -48,6 +48,11 @@ def walk(show: Callable[[Cursor], ListPage], limit: int) -> list[list[int]]:
     return forth
 
 
+def of_api(page: ListPage) -> ListPage:
+    """Return the page with the columns that animals have over the API."""
+    return page._replace(rows=[row[:4] for row in page.rows])
+
+
 @pytest.mark.parametrize(
     ("filters", "found"),
     [
@@ -70,7 +75,7 @@ def test_animals_are_listed_newest_first_or_by_name_in_both_directions(
         assert all(len(page) == limit for page in pages[:-1])
         by_name = sorted((searchable(pet.name), pet.id) for pet in wanted)
         assert list(chain(*walk(sort, limit))) == [pet_id for _, pet_id in by_name]
-    assert show(Cursor(10)) == ListPage(wanted, len(wanted), True, None, None)
+    assert of_api(show(Cursor(10))) == ListPage(wanted, len(wanted), True, None, None)
 
 
 def test_search_finds_all_its_words_whatever_their_order_case_and_accents(
@@ -104,7 +109,7 @@ def test_search_finds_an_animal_by_its_number(
     project: Project, rival: Project, pets: list[Pet]
 ):
     for text in (f"#{pets[3].id}", f" #0{pets[3].id} ", f"{pets[3].id}"):
-        listed = Pet.listed(project.id, Cursor(10), name=text)
+        listed = of_api(Pet.listed(project.id, Cursor(10), name=text))
         assert listed == ListPage([pets[3]], 1, True, None, None)
     [foreign] = Pet.page(rival.id, after=0, limit=1)
     for number in (foreign.id, 0, MAX_ID, 10**19 - 1):
@@ -117,5 +122,5 @@ def test_search_and_total_see_the_newest_animals_and_say_so(
     for most, total in ((11, (10, True)), (10, (10, True)), (9, (9, False))):
         monkeypatch.setattr(lists, "MAX_COUNTED", most)
         assert Pet.listed(project.id, Cursor(1))[1:3] == total
-    listed = Pet.listed(project.id, Cursor(10), name="rex")
+    listed = of_api(Pet.listed(project.id, Cursor(10), name="rex"))
     assert (listed.rows, listed.is_exact) == ([pets[5], pets[1]], False)

@@ -50,12 +50,14 @@ def test_commands_are_those_of_the_operator_and_a_ban_of_the_key(
     successor = flask("keys", "rotate", key[:16]).stdout.strip()
     flask("keys", "revoke", key[:16])
     flask("projects", "change", "shelter", "--plan", "pro")
+    limits = {"per_minute": None, "per_day": None, "max_rows": None}
+    was = {"plan": "business", **limits}
     assert told(project) == [
-        ("Plan changed", "operator", "pro", None, None, None),
+        ("Plan changed", "operator", "pro", None, None, None, was),
         ("Key revoked", "operator", key[:16]),
-        ("Key issued", "operator", successor[:16]),
+        ("Key issued", "operator", successor[:16], None),
         ("Key rotated", "operator", key[:16]),
-        ("Key issued", "operator", key[:16]),
+        ("Key issued", "operator", key[:16], None),
     ]
     project.change_plan(Plan("enterprise", 1, 10))
     for _ in range(13):
