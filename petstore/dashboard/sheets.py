@@ -39,7 +39,7 @@ from petstore.models.sessions import NoSuchUpload, Upload
 from petstore.models.similar_names import find_similar
 from petstore.sheets import exports
 from petstore.sheets.choices import ENCODINGS, NO_CHOICES, Choices
-from petstore.sheets.imports import Plan, foresee, store
+from petstore.sheets.imports import LinesAtFault, Plan, foresee, store
 from petstore.sheets.lines import NotReadable
 from petstore.storage.lists import BEFORE_ALL
 from petstore.web.turns import Turns, turns_of
@@ -104,10 +104,11 @@ def answer(file: str) -> ResponseReturnValue:
     upload = Upload.find(session[TOKEN], file)
     # Before the transaction, since on SQLite all others that write wait for its end.
     plan = _foresee(upload, _choices()) if upload else None
-    is_other = plan and plan.sheet.choices.digest != request.form.get("shown")
-    if plan and (is_other or "again" in request.form):
+    is_again = "again" in request.form
+    is_other = plan and plan.digest != request.form.get("shown")
+    if plan and (is_other or is_again) and Upload.find(session[TOKEN], file):
         count_expensive_page()
-        return _show(file, plan)
+        return _show(file, plan, is_other=not is_again)
 
     @idempotent
     def import_upload(file: str) -> Outcome:
@@ -116,6 +117,8 @@ def answer(file: str) -> ResponseReturnValue:
         plan.require_no_fault()
         Upload.use(session[TOKEN], file)
         done = store(current_project(), plan)
+        if done.digest != plan.digest:  # somebody was faster
+            raise LinesAtFault([], [])
         added, corrected = len(done.added), len(done.corrected)
         message = f"{added:,} animal{'s are' if added != 1 else ' is'} added"
         message += f", {corrected:,} corrected" if corrected else ""
@@ -159,7 +162,7 @@ def _foresee(upload: Upload, choices: Choices) -> Plan:
         return foresee(current_project(), upload.content, choices)
 
 
-def _show(file: str, plan: Plan) -> ResponseReturnValue:
+def _show(file: str, plan: Plan, *, is_other: bool = False) -> ResponseReturnValue:
     """Show a file as it would be stored, from the line that somebody wants to see."""
     line, heads = request.form.get("line", 1, type=int), plan.sheet.table.heads
     new = plan.new_categories[:SHOWN_ROWS]
@@ -169,6 +172,7 @@ def _show(file: str, plan: Plan) -> ResponseReturnValue:
         file=file,
         plan=plan,
         line=line,
+        is_other=is_other,
         faults=[fault for fault in plan.faults if fault.line >= line],
         first=plan.first(SHOWN_ROWS, line),
         form=EMPTY,

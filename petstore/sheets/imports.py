@@ -8,9 +8,11 @@ A file is read as somebody chooses (`Sheet`), compared with what the project has
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from hashlib import sha256
 from itertools import chain, islice
 from typing import Any, NamedTuple, Self
 
+import orjson
 from marshmallow import ValidationError
 
 from petstore.events import emit_after_commit
@@ -249,6 +251,20 @@ class Plan:
     def rows(self) -> int:
         """How many rows it adds."""
         return len(self.added) + len(self.numbered) + len(self.named)
+
+    @property
+    def digest(self) -> str:
+        """What tells what it stores, and in place of what, from all else."""
+        corrected = [
+            [
+                pet_id,
+                [[x, getattr(self.there.pets[pet_id], x), changes[x]] for x in changes],
+            ]
+            for pet_id, changes in self.corrected.items()
+        ]
+        added = [meant for _, meant in self.added]
+        stored = [self.sheet.choices.digest, added, corrected, self.new_categories]
+        return sha256(orjson.dumps(stored)).hexdigest()
 
     def require_no_fault(self) -> None:
         if self.faults or self.sheet.questions:

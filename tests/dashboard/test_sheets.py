@@ -11,6 +11,7 @@ from petstore.models.orders import Order
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
 from petstore.models.sessions import Upload, seen
+from petstore.sheets import imports
 from petstore.upkeep import housekeeping
 from tests.harness.browser import IMPORT, Browser, add_pet, shown_choices, words
 from tests.harness.clocks import Clock
@@ -156,6 +157,31 @@ def test_first_lines_at_fault_are_shown(asked: Asked, project: Project):
     assert FORM in page.text
     assert "Yes, import it" not in page.text
     assert names(project) == []
+
+
+def test_answer_stores_what_the_page_showed_or_shows_it_again(
+    browser: Browser, project: Project, monkeypatch: pytest.MonkeyPatch
+):
+    rex, tom = (add_pet(project, name) for name in ("Rex", "Tom"))
+    file = f"id,name,status\n{rex},Max,available\n{tom},Tom,available\n"
+    question = browser.upload(file).location
+    shown = shown_choices(browser.answer(question, id="id").text)
+    Pet.correct(project.id, tom, status="sold")
+    page = browser.submit(question, **shown)
+    assert "Nothing is imported yet" in words(page)
+    assert "Tom 2 Category 7 Adopted (sold) → Available" in words(page)
+    assert names(project) == ["Rex", "Tom"]
+    take = imports.take_rows
+
+    def take_late(*rows: int) -> None:  # after somebody else has changed it again
+        monkeypatch.setattr(imports, "take_rows", take)
+        Pet.correct(project.id, tom, name="Tommy")
+        take(*rows)
+
+    monkeypatch.setattr(imports, "take_rows", take_late)
+    answer = browser.submit(question, **shown_choices(page.text))
+    assert "the animals have changed" in browser.read(answer.location)
+    assert names(project) == ["Rex", "Tom"]
 
 
 def test_line_that_has_become_wrong_stops_import(browser: Browser, project: Project):
