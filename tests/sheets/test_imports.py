@@ -128,7 +128,7 @@ def test_line_changes_nothing_but_what_it_says(project: Project):
         ("Tom", 7, "sold"),
         ("Luna", 8, "available"),
     ]
-    assert Pet.origin(project.id, 1).folded == "max"
+    assert Pet.get_whole(project.id, 1).folded == "max"
 
 
 def test_new_categories_take_free_numbers_where_none_follows(project: Project):
