@@ -48,7 +48,7 @@ MAX_FIELDS = 64  # of the page about a file
 STATUS = "status."  # before a status of another system, in the names of fields
 SHOWN_ROWS = 20
 NO_PROJECT = 0  # in place of its id
-SEPARATORS = {",": "Comma", ";": "Semicolon", "\t": "Tab"}
+SEPARATORS = {",": "Comma", ";": "Semicolon", "\t": "Tab", "|": "Bar |"}
 # The columns, in the words of the page.
 COLUMNS = {"name": "Name", "category": "Category", "status": "Status"}
 COLUMNS |= {"categoryId": "Number of the category", "id": "Numbers of animals here"}

@@ -11,7 +11,7 @@ from marshmallow import EXCLUDE
 from petstore.schemas.pets import FilePetSchema
 
 LEFT_OUT = "skip"  # in place of the column that names animals without a name
-DELIMITERS = ",;\t"
+DELIMITERS = ",;\t|"
 # By the names that people know. What is neither UTF-8 nor UTF-16 is one of them.
 ENCODINGS = (
     *("Windows-1252", "Mac Roman", "Windows-1250", "Windows-1251"),

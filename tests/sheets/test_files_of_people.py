@@ -30,6 +30,7 @@ READ = {
         [("Rex", "Category 7", "available")],
     ),
     "its own separator": ("sep=|\nname|category\nRex|Dogs\n", [REX]),
+    "bars": ("name|category\nRex|Dogs\n", [REX]),
     "only carriage returns": ("name,category\rRex,Dogs\r", [REX]),
     "a picture": (f"photo,name,category\n{'x' * 140_000},Rex,Dogs\n", [REX]),
     "an error that nobody reads": ("age,name,category\n#N/A,Rex,Dogs\n", [REX]),
