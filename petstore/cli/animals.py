@@ -110,10 +110,11 @@ def import_file(
         done.require_no_fault()
         if dry_run or (done.corrected and not yes):
             _echo_first(done, SHOWN if dry_run else min(len(done.corrected), SHOWN))
-        if done.corrected and not (dry_run or yes):
+        is_asked = bool(done.corrected) and not (dry_run or yes)
+        if is_asked:
             _ask(len(done.corrected))
         if not dry_run:
-            done = store(project, done)
+            done = store(project, done, is_shown=is_asked)
     except LinesAtFault as error:
         _echo_faults(error)
         raise click.exceptions.Exit(WRONG_ARGUMENT) from None
@@ -169,4 +170,8 @@ def _echo_faults(error: LinesAtFault) -> None:
         click.echo(f"And {more} more lines are at fault.", err=True)
     for question in error.questions:
         click.echo(f"{question.text} ({question.option}).", err=True)
+    if any("name: is required" in fault.text for fault in error.faults):
+        click.echo("--without-name skip leaves lines without a name out.", err=True)
+    if not (error.faults or error.questions):
+        click.echo("The animals have changed meanwhile: look again.", err=True)
     click.echo("Nothing was added.", err=True)

@@ -39,7 +39,7 @@ from petstore.models.sessions import NoSuchUpload, Upload
 from petstore.models.similar_names import find_similar
 from petstore.sheets import exports
 from petstore.sheets.choices import ENCODINGS, NO_CHOICES, Choices
-from petstore.sheets.imports import LinesAtFault, Plan, foresee, store
+from petstore.sheets.imports import Plan, foresee, store
 from petstore.sheets.lines import NotReadable
 from petstore.storage.lists import BEFORE_ALL
 from petstore.web.turns import Turns, turns_of
@@ -116,9 +116,7 @@ def answer(file: str) -> ResponseReturnValue:
             raise NoSuchUpload
         plan.require_no_fault()
         Upload.use(session[TOKEN], file)
-        done = store(current_project(), plan)
-        if done.digest != plan.digest:  # somebody was faster
-            raise LinesAtFault([], [])
+        done = store(current_project(), plan, is_shown=True)
         added, corrected = len(done.added), len(done.corrected)
         message = f"{added:,} animal{'s are' if added != 1 else ' is'} added"
         message += f", {corrected:,} corrected" if corrected else ""

@@ -400,18 +400,21 @@ def _whose(sheet: Sheet, there: There) -> str | None:
     return f"{text}: correct them, or add all animals as new?"
 
 
-def store(project: Project, plan: Plan) -> Plan:
+def store(project: Project, plan: Plan, *, is_shown: bool = False) -> Plan:
     """Do what a file says to the project as it is by now, and return what was done.
 
-    Raises `LinesAtFault` and `ProjectFull`.
+    If somebody has been shown the plan, nothing else is done. Raises `LinesAtFault` and
+    `ProjectFull`.
     """
     plan.require_no_fault()
     with db.atomic():
         # From here on no animal, order or category comes or goes.
         take_rows(project.id, 0)
         if (there := There.of(project.id, plan.sheet)) != plan.there:
-            plan = Plan(plan.sheet, there)
+            shown, plan = plan, Plan(plan.sheet, there)
             plan.require_no_fault()
+            if is_shown and plan.digest != shown.digest:
+                raise LinesAtFault([], [])
         take_rows(project.id, plan.rows)
         _write(project.id, plan)
         facts: dict[str, Any] = {"animals": len(plan.added)}

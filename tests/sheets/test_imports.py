@@ -91,6 +91,8 @@ def test_answer_does_what_is_right_by_then(project: Project):
     Category.rename(project.id, 40, "cats")
     Category.rename(project.id, 12, "Fish")
     Pet.correct(project.id, 1, name="Max")
+    with pytest.raises(LinesAtFault):
+        store(project, plan, is_shown=True)
     done = store(project, plan)
     assert (len(done.added), done.corrected, done.new_categories) == (3, {}, ["Birds"])
     pets = Pet.page(project.id, after=1, limit=9)
