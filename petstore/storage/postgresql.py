@@ -47,9 +47,7 @@ COMMIT, ROLLBACK = CompiledSql("COMMIT"), CompiledSql("ROLLBACK")
 
 # libpq does not tell the SQLSTATE of a connection that is refused. These are the words
 # of PostgreSQL, for itself, a role or a database, and of PgBouncer.
-TOO_MANY = re.compile(
-    "too many (clients|connections)|connection placeholders|no more conn"
-)
+TOO_MANY = re.compile("too many (clients|connections)|connection slots|no more conn")
 WAIT_SECONDS = 0.1  # between two looks of psycopg for a signal
 MOST_CONNECTIONS = """
 SELECT least(nullif(rolconnlimit, -1), nullif(datconnlimit, -1), setting::int
