@@ -98,13 +98,13 @@ def test_fault_is_logged_with_its_traceback_and_keeps_no_other_row(
 def test_requests_start_it(
     client: FlaskClient, set_limits: Callable, monkeypatch: pytest.MonkeyPatch
 ):
-    tidied: list[None] = []
-    monkeypatch.setattr(requests, "_deleting", Delayed(lambda: tidied.append(None)))
+    deleted: list[None] = []
+    monkeypatch.setattr(requests, "_deleting", Delayed(lambda: deleted.append(None)))
     set_limits(outdated_seconds=0.1)
     for _ in range(3):
         client.get("/healthz")
-    wait_until(lambda: tidied)
-    assert len(tidied) == 1
+    wait_until(lambda: deleted)
+    assert len(deleted) == 1
 
 
 def test_any_number_of_rows_is_deleted_by_any_number_of_processes(project: Project):
