@@ -16,11 +16,12 @@ def create_app(settings: Settings | None = None) -> "Flask":
     # Commands start in half the time without these imports.
     from petstore import api, cli, dashboard, hosting, monitoring, openapi
     from petstore.storage.database import open_databases
-    from petstore.web import application, assets, error_handlers, proxies, turns
+    from petstore.web import application, assets, error_handlers, limits, proxies, turns
 
     settings = settings or read_settings()
     app = application.Application(__name__, static_folder=None)
     application.init_app(app, settings)
+    limits.init_app(app, settings)
     turns.init_app(app)
     monitoring.init_app(app)
     proxies.init_app(app, settings)

@@ -22,9 +22,9 @@ from petstore.web.application import (
     ApplicationRequest,
     Header,
     current_request,
-    limiter_of,
     no_content,
 )
+from petstore.web.limits import limiter_of
 from petstore.web.turns import acquire_turn_of, turns_of
 
 EXPOSED_HEADERS = (

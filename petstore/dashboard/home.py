@@ -10,7 +10,8 @@ from petstore.models.grants import WRITE
 from petstore.models.orders import Order
 from petstore.models.pets import STATUSES, Pet
 from petstore.storage.lists import Cursor
-from petstore.web.application import current_request, limiter_of
+from petstore.web.application import current_request
+from petstore.web.limits import limiter_of
 
 INDEX = "home.home"
 SHOWN_ROWS = 8

@@ -25,7 +25,7 @@ from petstore.models.keys import STATUSES, Key, LastFullKey
 from petstore.models.requests import totals_of
 from petstore.schemas import text_of
 from petstore.schemas.keys import KINDS, KeyForm, KeyQuery, NewKeyForm, RotationForm
-from petstore.web.application import limiter_of
+from petstore.web.limits import limiter_of
 
 INDEX = "keys.keys"
 CHANGE_FORM = KeyForm()

@@ -24,9 +24,9 @@ from petstore.web.application import (
     NO_SESSION,
     PAGES_PREFIX,
     current_request,
-    limiter_of,
     quoted_path,
 )
+from petstore.web.limits import limiter_of
 from petstore.web.turns import acquire_exclusively, acquire_turn_of, waiting_for_client
 
 STATIC = f"{PAGES_PREFIX}/static/"

@@ -19,7 +19,8 @@ from petstore.events import emit, emit_after_commit
 from petstore.models.callers import Caller
 from petstore.models.grants import FULL, WRITE, role_refusal
 from petstore.storage import db
-from petstore.web.application import PAGES_PREFIX, limiter_of, quoted_url
+from petstore.web.application import PAGES_PREFIX, quoted_url
+from petstore.web.limits import limiter_of
 
 # The URL of a page of the dashboard, in which a browser sees no other host, and which
 # cannot end a header.

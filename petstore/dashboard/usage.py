@@ -7,7 +7,8 @@ from petstore.dashboard.sessions import current_project, takes_long
 from petstore.models.grants import WRITE
 from petstore.models.plans import PLANS, Quota
 from petstore.models.requests import SHOWN_DAYS, history
-from petstore.web.application import current_request, limiter_of
+from petstore.web.application import current_request
+from petstore.web.limits import limiter_of
 
 INDEX = "usage.usage"
 

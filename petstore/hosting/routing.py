@@ -13,12 +13,8 @@ from petstore.hosting.names import suffixes
 from petstore.hosting.verifier import Verifier, verifier_of
 from petstore.models.domains import Host
 from petstore.settings import Settings
-from petstore.web.application import (
-    current_request,
-    is_page_path,
-    limiter_of,
-    quoted_path,
-)
+from petstore.web.application import current_request, is_page_path, quoted_path
+from petstore.web.limits import limiter_of
 from petstore.web.proxies import require_private_client
 
 bp = Blueprint("tls", __name__, url_prefix="/internal")

@@ -9,7 +9,7 @@ from petstore import clock, timeouts
 from petstore.errors import NO_HEADERS, RETRY_AFTER_A_SECOND
 from petstore.models.secrets import Secret
 from petstore.storage import db
-from petstore.web.application import limiter_of
+from petstore.web.limits import limiter_of
 
 bp = Blueprint("health", __name__)
 

@@ -22,7 +22,7 @@ from prometheus_client.registry import Collector
 
 from petstore import log
 from petstore.settings import INTERFACE, RELEASE
-from petstore.web.application import limiter_of
+from petstore.web.limits import limiter_of
 from petstore.web.proxies import require_private_client
 
 DROPPED = Counter(

@@ -30,7 +30,6 @@ from petstore.errors import MAX_BODY_BYTES, NO_HEADERS, UNREADABLE, InvalidReque
 from petstore.models.callers import Caller
 from petstore.models.credentials import contains_key
 from petstore.models.projects import Project
-from petstore.quotas.limiter import Limiter
 from petstore.quotas.strategy import Decision
 from petstore.schemas.fields import INT64_MAX, INTEGER_PATTERN
 from petstore.settings import Settings
@@ -288,20 +287,13 @@ class IdConverter(BaseConverter):
 
 
 def init_app(app: Flask, settings: Settings) -> None:
-    """Bound forms with files, let routes be exact and contain ids, make the limiter."""
-    app.extensions["limiter"] = Limiter(settings)
+    """Bound forms with files, and let routes be exact and contain ids."""
     app.config["MAX_FORM_PARTS"] = MAX_PARAMETERS
     # For all fields without files, and for the headers of a part, which parse slowly.
     app.config["MAX_FORM_MEMORY_SIZE"] = 2 * MAX_BODY_BYTES
     app.url_map.converters["id"] = IdConverter
     app.url_map.merge_slashes = False
     app.before_request(partial(_begin, settings.base_domain))
-
-
-def limiter_of(app: Flask) -> Limiter:
-    """Return what counts for the API and for pages; it connects when first used."""
-    limiter: Limiter = app.extensions["limiter"]
-    return limiter
 
 
 def _begin(base_domain: str | None) -> None:

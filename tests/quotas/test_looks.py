@@ -7,7 +7,7 @@ from flask.testing import FlaskClient
 from petstore.models.credentials import new_key
 from petstore.quotas.database import Counter
 from petstore.quotas.limiter import FAILED_SIGN_INS, STRANGERS
-from petstore.web.application import limiter_of
+from petstore.web.limits import limiter_of
 from tests.harness.browser import Browser
 from tests.harness.statements import recorded
 from tests.quotas.requests import PETS
