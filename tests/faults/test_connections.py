@@ -10,7 +10,7 @@ import psycopg
 import pytest
 from peewee import OperationalError
 
-from petstore.storage.postgresql import Postgresql
+from petstore.storage.postgresql import TOO_MANY, Postgresql
 from tests.harness.crowds import at_once
 from tests.harness.patience import OF_STATEMENTS
 from tests.harness.postgres import Postgres
@@ -158,6 +158,19 @@ def test_server_that_takes_no_more_is_used_with_what_is_open(
     assert at_once(use, range(3 * CONNECTIONS)) == [[(1,)]] * 3 * CONNECTIONS
     assert time.monotonic() - started < CONNECT_SECONDS / 2  # of the silent host
     database.disconnect()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "sorry, too many clients already",
+        'too many connections for role "plain"',
+        "remaining connection slots are reserved for roles with the SUPERUSER",
+        "no more connections allowed (max_client_conn)",
+    ],
+)
+def test_a_server_says_in_many_words_that_it_is_full(words: str):
+    assert TOO_MANY.search(f"FATAL:  {words}")
 
 
 def test_connection_that_nobody_uses_is_closed_without_a_request(
