@@ -53,6 +53,7 @@ class FallbackRateLimiter(AlignedWindowRateLimiter):
         self._lock, self._own_lock = threading.Lock(), threading.Lock()
         self._share: AlignedWindowRateLimiter | None = None  # of this process
         self.is_down = False  # whether requests are counted here
+        self.reason = ""  # why the last outage began
         self.answers = True  # whether the storage did when it was last asked
         self._failed: Sequence[Window] = ()  # what could not be counted
         self._retry_at = 0.0
@@ -94,8 +95,8 @@ class FallbackRateLimiter(AlignedWindowRateLimiter):
         self._is_open, self.answers = self._redis_url is None, False
         self._retry_at = clock.monotonic() + timeouts.LIMITS.retry_store_seconds
         if not self.is_down:  # otherwise another request was faster
-            self.is_down, self._failed = True, windows
-            emit("counters_lost", reason=str(reason))
+            self.is_down, self._failed, self.reason = True, windows, str(reason)
+            emit("counters_lost", reason=self.reason)
 
     def _open(self) -> Storage:
         """Return Redis: a cluster is asked, and the names need the database.
