@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import orjson
 from flask import (
-    current_app,
     flash,
     get_flashed_messages,
     redirect,
@@ -48,9 +47,8 @@ MAX_MESSAGE_LENGTH = 300  # a message is in the cookie, too
 SEE_OTHER = 303
 # A browser that goes back to a page with the errors of a form shows that page again.
 MAY_BE_SHOWN_AGAIN = {"Cache-Control": "private, no-cache"}
-FORMS = (
-    "forms"  # instead of the path, which may have characters that no database stores
-)
+# Instead of the path, which may have characters that no database stores.
+FORMS = "forms"
 
 NO_CHOICES: Mapping[str, str] = {}
 
@@ -130,7 +128,7 @@ def filled_in(form: Form, *actions: str) -> Form:
 
 
 def sent_again() -> dict[str, str]:
-    """Return the fields of a form that people may send again after a 429 or 503."""
+    """Return the fields of a form that was refused, for the page that says so."""
     if request.method != "POST" or not _is_of_this_origin():
         return {}
     try:
@@ -184,14 +182,14 @@ def loads_form(
 class Outcome(NamedTuple):
     """What was done: where it leads to, and the message there, or a page of its own.
 
-    `facts` are about it, for the project's activity. The message has links, and a
-    button that takes back what was done; each is a label with a URL.
+    With `facts` about it, the message is added to the project's activity. It has links,
+    and a button that takes back what was done; each is a label with a URL.
     """
 
     endpoint: str
     message: str
     arguments: dict[str, Any] = {}
-    facts: dict[str, Any] = {}
+    facts: dict[str, Any] | None = None
     links: Sequence[tuple[str, str]] = ()
     undo: tuple[str, str] | None = None
     page: str | None = None
@@ -200,7 +198,8 @@ class Outcome(NamedTuple):
         if self.page:
             return self.page
         response = go_to(self.endpoint, self.message, **self.arguments)
-        session[STEPS] = {"links": self.links, "undo": self.undo}
+        if self.links or self.undo:
+            session[STEPS] = {"links": self.links, "undo": self.undo}
         return response
 
 
@@ -223,21 +222,15 @@ def idempotent(view: Callable[..., Outcome]) -> View:
                 outcome = Outcome(*orjson.loads(bytes(stored.body or b"")))
             else:
                 outcome = view(**arguments)
-                _note(outcome)
+                if outcome.facts is not None:
+                    slug = current_request().state.required_caller.slug
+                    note(slug, outcome.message, outcome.facts)
                 StoredResponse.keep(
                     attempt, SEE_OTHER, None, orjson.dumps(outcome[:-1])
                 )
         return outcome.show()
 
     return respond
-
-
-def _note(outcome: Outcome) -> None:
-    """Add the message to the project's activity, if the form counts as a request."""
-    bp: Any = current_app.blueprints[request.blueprints[0]]
-    if bp.counts_forms:
-        slug = current_request().state.required_caller.slug
-        note(slug, outcome.message, outcome.facts)
 
 
 def go_to(

@@ -80,7 +80,6 @@ class PageBlueprint(Blueprint):
         counts_forms: bool = False,
     ) -> None:
         super().__init__(name, module, url_prefix=f"{PAGES_PREFIX}{path}")
-        self.counts_forms = counts_forms
         self.before_request(forms.refuse_other_origins)
         if required_role:
             who = partial(sessions.require, required_role, has_reserve=has_reserve)

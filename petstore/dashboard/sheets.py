@@ -29,7 +29,6 @@ from petstore.dashboard.sessions import (
     takes_long,
 )
 from petstore.errors import MAX_BODY_BYTES
-from petstore.events import note
 from petstore.models import RuleError
 from petstore.models.categories import MAX_COMPARED, Category
 from petstore.models.grants import WRITE
@@ -121,9 +120,7 @@ def answer(file: str) -> ResponseReturnValue:
         message = f"{added:,} animal{'s are' if added != 1 else ' is'} added"
         message += f", {corrected:,} corrected" if corrected else ""
         # It stands among the changes of animals, too, which are what people look at.
-        if added or corrected:
-            note(current_project().slug, f"{message}.", {})
-        return Outcome(INDEX, f"{message}.")
+        return Outcome(INDEX, f"{message}.", facts={} if added or corrected else None)
 
     return import_upload(file=file)
 
