@@ -30,17 +30,15 @@ from petstore.dashboard.sessions import (
 )
 from petstore.errors import MAX_BODY_BYTES
 from petstore.models import RuleError
-from petstore.models.categories import MAX_COMPARED, Category
+from petstore.models.categories import Category
 from petstore.models.grants import WRITE
 from petstore.models.pets import STATUSES
 from petstore.models.projects import ProjectFull
 from petstore.models.sessions import NoSuchUpload, Upload
-from petstore.models.similar_names import find_similar
 from petstore.sheets import exports
 from petstore.sheets.choices import ENCODINGS, NO_CHOICES, Choices
 from petstore.sheets.imports import Plan, foresee, store
 from petstore.sheets.lines import NotReadable
-from petstore.storage.lists import BEFORE_ALL
 from petstore.web.turns import Turns, turns_of
 
 MAX_FIELDS = 64  # of the page about a file
@@ -161,7 +159,6 @@ def _show(file: str, plan: Plan, *, is_other: bool = False) -> ResponseReturnVal
     """Show a file as it would be stored, from the line that somebody wants to see."""
     line, heads = request.form.get("line", 1, type=int), plan.sheet.table.heads
     new = plan.new_categories[:SHOWN_ROWS]
-    rows = Category.page(current_project().id, after=BEFORE_ALL, limit=MAX_COMPARED)
     page = render_template(
         "import_question.html",
         file=file,
@@ -171,7 +168,7 @@ def _show(file: str, plan: Plan, *, is_other: bool = False) -> ResponseReturnVal
         faults=[fault for fault in plan.faults if fault.line >= line],
         first=plan.first(SHOWN_ROWS, line),
         form=EMPTY,
-        similar=find_similar(new, [row.name for row in rows if row.name]),
+        similar=Category.similar(current_project().id, new),
         columns=COLUMNS,
         heads=[(head, head) for head in heads],
         named_by=[(head, f"Are named by {head}") for head in heads],

@@ -39,10 +39,10 @@ class CategoryAlike(RuleError):
     field = "categoryId"
     text = "There is the category {} already."
 
-    def __init__(self, category_id: int, other: str, name: str) -> None:
-        super().__init__(other)
+    def __init__(self, alike: Row, name: str) -> None:
+        super().__init__(alike.name)
         self.choices = {
-            str(category_id): f"Take {other} (no. {category_id})",
+            str(alike.id): f"Take {alike.name} (no. {alike.id})",
             NEW: f"Add the category {name}",
         }
 
@@ -177,8 +177,8 @@ class Category(OfProject, BaseModel):
         if isinstance(category, int):
             return category, False
         while not (ids := cls.ids_named(project_id, category)):
-            if not is_new and (alike := cls.find_alike(project_id, category)):
-                raise CategoryAlike(*alike, category)
+            if not is_new and (found := cls.similar(project_id, [category])):
+                raise CategoryAlike(found[category], category)
             with suppress(CategoryNameTaken):  # somebody else was faster
                 return cls.add(project_id, category), True
         if len(ids) > 1:
@@ -186,15 +186,14 @@ class Category(OfProject, BaseModel):
         return ids[0], False
 
     @classmethod
-    def find_alike(cls, project_id: int, name: str) -> tuple[int, str] | None:
-        """Return the id and the name of a category whose name is much like that one.
+    def similar(cls, project_id: int, names: Iterable[str]) -> dict[str, Row]:
+        """Return those of the names that are much like a category's, with that.
 
         It looks at the first `MAX_COMPARED` categories.
         """
         first = cls.page(project_id, after=BEFORE_ALL, limit=MAX_COMPARED)
-        ids = {row.name: row.id for row in first if row.name}
-        other = find_similar([name], ids).get(name)
-        return (ids[other], other) if other else None
+        rows = {row.name: row for row in first if row.name}
+        return {name: rows[other] for name, other in find_similar(names, rows).items()}
 
     @classmethod
     def rename(
