@@ -34,14 +34,6 @@ class OrderOpen(Conflict):
     code = "order_open"
 
 
-class OrderIsOpen(OrderOpen):
-    text = "The order {} is open already."
-
-
-class OrderStaysClosed(OrderClosed):
-    text = "The order {} stays {}: {}."
-
-
 class PetOrdered(PetNotAvailable):
     text = "The animal {} has the open order {}: complete or cancel it first."
 
@@ -132,14 +124,14 @@ class Order(OfProject, BaseModel):
     def reopen(cls, project_id: int, order_id: int) -> Row:
         """Open a closed order again, while its animal is as the closing left it.
 
-        Raises `NotFound`, `OrderIsOpen`, and `OrderStaysClosed` if somebody has changed
-        or withdrawn the animal since.
+        Raises `NotFound`, `OrderOpen`, and `OrderClosed` if somebody has changed or
+        withdrawn the animal since.
         """
         with db.atomic():
             take_rows(project_id, 0)  # no order is deleted and no animal withdrawn
             order = cls.get_own(project_id, order_id)
             if order.status == "placed":
-                raise OrderIsOpen(order_id)
+                raise OrderOpen(order_id, text="The order {} is open already.")
             if not Pet.reserve(project_id, order.pet_id, CLOSED[order.status]):
                 _refuse_reopening(project_id, order)
             now = clock.now_ms()
@@ -282,7 +274,8 @@ def _refuse_reopening(project_id: int, order: Row) -> NoReturn:
         reason = "another order is open for the animal"
     except NotFound:
         reason = "somebody has removed the animal"
-    raise OrderStaysClosed(order.id, order.status, reason)
+    text = "The order {} stays {}: {}."
+    raise OrderClosed(order.id, order.status, reason, text=text)
 
 
 @compiled(db)
