@@ -95,17 +95,15 @@ def add_again() -> str:
 def animal(pet_id: int, form: Form = EMPTY) -> str:
     """Show one animal; the form corrects or orders it."""
     project_id = current_project().id
-    pet = Pet.get_own(project_id, pet_id)
+    pet = Pet.get_whole(project_id, pet_id)
     orders = Order.listed(project_id, Cursor(SHOWN_ORDERS), name=f"#{pet_id}")
-    origin = Pet.get_whole(project_id, pet_id)
     actions = (url_for(each, pet_id=pet_id) for each in (ANIMAL, ORDER_ANIMAL))
     form = filled_in(form, *actions)
     offered, labels = category_labels(project_id, {pet.category_id}, form)
     return render_template(
         "pet.html",
         pet=pet,
-        origin=origin,
-        key_labels=Key.labels(project_id, [origin.added_by, origin.changed_by]),
+        key_labels=Key.labels(project_id, [pet.added_by, pet.changed_by]),
         orders=orders,
         offered=offered,
         labels=labels,

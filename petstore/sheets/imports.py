@@ -8,6 +8,7 @@ A file is read as somebody chooses (`Sheet`), compared with what the project has
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from hashlib import sha256
 from itertools import chain, islice
 from typing import Any, NamedTuple, Self
@@ -252,7 +253,7 @@ class Plan:
         """How many rows it adds."""
         return len(self.added) + len(self.numbered) + len(self.named)
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """What tells what it stores, and in place of what, from all else."""
         corrected = [
