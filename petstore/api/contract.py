@@ -275,9 +275,8 @@ def read_object() -> Members:
     if charset not in CHARSETS:
         raise InvalidRequest(NOT_UTF8)
     body = request.get_data(cache=False)
-    most = body.count(b":") + body.count(
-        b"{"
-    )  # which is quick to tell, and seldom high
+    # This is quick to tell, and seldom high.
+    most = body.count(b":") + body.count(b"{")
     if most > MAX_MEMBERS and _TOO_MANY_MEMBERS.match(body):
         raise InvalidRequest(f"body: must have at most {MAX_MEMBERS} members")
     members = _parse(body)

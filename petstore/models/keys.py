@@ -57,9 +57,8 @@ class Key(BaseModel):
     created_ms = peewee.BigIntegerField()
     last_used_ms = peewee.BigIntegerField(null=True)
     expires_ms = peewee.BigIntegerField(null=True)
-    retires_ms = peewee.BigIntegerField(
-        null=True
-    )  # the end of the grace after a rotation
+    # The end of the grace after a rotation.
+    retires_ms = peewee.BigIntegerField(null=True)
     revoked_ms = peewee.BigIntegerField(null=True)
     banned_until_ms = peewee.BigIntegerField(null=True)
     # What `Grant` says of it; the limits are its own, within those of the project.

@@ -77,9 +77,8 @@ class Project(BaseModel):
     max_rows = peewee.BigIntegerField(null=True)  # if the plan has no limit itself
     # Animals, orders and categories; release 1.2.0 has counted those of each project.
     rows_held: Any = peewee.BigIntegerField(null=True)
-    deleted_ms = peewee.BigIntegerField(
-        null=True
-    )  # since when its rows are being deleted
+    # Since when its rows are being deleted.
+    deleted_ms = peewee.BigIntegerField(null=True)
 
     @classmethod
     def add(cls, name: str, slug: str | None, plan: Plan) -> Self:

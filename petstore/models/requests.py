@@ -79,9 +79,8 @@ class FailedRequest(OfProject, BaseModel):
     # An earlier version, which does not know this table, deletes projects too.
     project = peewee.ForeignKeyField(Project, index=False, on_delete="CASCADE")
     at_ms = peewee.BigIntegerField()
-    operation = (
-        peewee.TextField()
-    )  # its id in the interface description, or method and path
+    # Its id in the interface description, or method and path.
+    operation = peewee.TextField()
     status = peewee.BigIntegerField()
     code = peewee.TextField()
     message = peewee.TextField()
