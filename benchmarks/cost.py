@@ -77,7 +77,7 @@ AT_MOST = {
     ("sqlite", "create"): 1760,
     ("postgresql", "list"): 1780,
     ("postgresql", "get"): 1400,
-    ("postgresql", "create"): 2130,
+    ("postgresql", "create"): 1600,
 }
 WARM_UP = 100  # requests, so that each tenant asks and statements are prepared
 REQUESTS, FEW_REQUESTS, FEWEST_REQUESTS = 200, 60, 20

@@ -22,12 +22,12 @@ from flask import Response
 from marshmallow import ValidationError
 from werkzeug.http import parse_options_header
 
-from petstore import clock, timeouts
+from petstore import clock
 from petstore.errors import NO_HEADERS, ErrorResponse, InvalidRequest
 from petstore.models import Conflict, RuleError
 from petstore.models.stored_responses import Attempt, StillRunning, StoredResponse
 from petstore.schemas import ResourceSchema, StrictSchema, faults_of
-from petstore.storage import Locked, db
+from petstore.storage import Locked
 from petstore.web.application import (
     JsonResponse,
     current_request,
@@ -162,12 +162,10 @@ class Operation:
     def _carry_out_once(self, attempt: Attempt, arguments: dict[str, Any]) -> Response:
         with ExitStack() as stack:
             try:
-                lock_seconds = timeouts.LIMITS.replay_lock_seconds
-                stack.enter_context(db.atomic(lock_seconds=lock_seconds))
-                stored = StoredResponse.find_locked(attempt)
+                stack.enter_context(StoredResponse.atomic(attempt))
             except Locked:
                 raise StillRunning from None
-            if stored:
+            if stored := StoredResponse.find(attempt):
                 return _replay(stored, attempt)
             try:
                 response = self._carry_out(arguments)

@@ -26,13 +26,12 @@ from marshmallow import ValidationError
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response
 
-from petstore import randomness, timeouts
+from petstore import randomness
 from petstore.errors import ERRORS, ErrorResponse, InvalidRequest
 from petstore.events import note
 from petstore.models import RuleError
 from petstore.models.stored_responses import Attempt, StoredResponse
 from petstore.schemas import SHOWN, TextSchema, faults_of
-from petstore.storage import db
 from petstore.web.application import current_request
 
 KEY = "key"  # the field of a form for a key, which is secret
@@ -217,8 +216,8 @@ def idempotent(view: Callable[..., Outcome]) -> View:
         project_id = current_request().state.required_caller.project_id
         digest = sha256(action.encode()).hexdigest()
         attempt = Attempt(project_id, FORMS, digest, b"")
-        with db.atomic(lock_seconds=timeouts.LIMITS.replay_lock_seconds):
-            if stored := StoredResponse.find_locked(attempt):
+        with StoredResponse.atomic(attempt):
+            if stored := StoredResponse.find(attempt):
                 outcome = Outcome(*orjson.loads(bytes(stored.body or b"")))
             else:
                 outcome = view(**arguments)

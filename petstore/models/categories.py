@@ -273,11 +273,11 @@ def _require_free(ids: Iterable[int], name: str) -> None:
         raise CategoryNameTaken(each, name)
 
 
-_BY_ID = (Category.project == placeholder("project")) & (
+CATEGORY_BY_ID = (Category.project == placeholder("project")) & (
     Category.id == placeholder("category_id")
 )
 # Whether there is the category of a statement.
-CATEGORY_EXISTS = fn.EXISTS(Category.select(SQL("1")).where(_BY_ID))
+CATEGORY_EXISTS = fn.EXISTS(Category.select(SQL("1")).where(CATEGORY_BY_ID))
 
 
 @compiled(db)
@@ -316,4 +316,4 @@ def _insert() -> Query:
 @compiled(db)
 def _rename() -> Query:
     names = {"name": placeholder("name"), "folded": placeholder("folded")}
-    return Category.update(names).where(_BY_ID)
+    return Category.update(names).where(CATEGORY_BY_ID)

@@ -10,8 +10,8 @@ from peewee import SQL, Query, Select, fn
 from petstore import clock
 from petstore.events import actor
 from petstore.models import Conflict, NotFound, OfProject
-from petstore.models.categories import CATEGORY_EXISTS, Category
-from petstore.models.projects import Project, take_rows
+from petstore.models.categories import CATEGORY_BY_ID, CATEGORY_EXISTS, Category
+from petstore.models.projects import Project, count_if_room, take_rows
 from petstore.models.searching import SearchTerms, searchable
 from petstore.storage import BaseModel, Row, compiled, db, placeholder
 from petstore.storage.lists import Cursor, Listing, ListPage, count_each
@@ -74,6 +74,8 @@ class Pet(OfProject, BaseModel):
         `ProjectFull`.
         """
         values = _columns(project_id, members)
+        if db.writes_in_cte and (rows := _insert_counted.autocommit(**values)):
+            return rows[0]
         with db.atomic():
             Category.ensure(project_id, members["category_id"], rows=1)
             rows = _insert(**values)
@@ -283,19 +285,34 @@ def _columns(project_id: int, members: dict[str, Any]) -> dict[str, Any]:
 _NOTHING = dict.fromkeys(Pet._meta.fields.keys() - {"id", "changed_ms", "changed_by"})
 
 
+_COLUMNS = [getattr(Pet, name) for name in _NOTHING]
+_VALUES = [placeholder(column) for column in _COLUMNS]
+
+
 @compiled(db)
 def _insert() -> Query:
-    columns = [getattr(Pet, name) for name in _NOTHING]
-    values = Select(columns=[placeholder(column) for column in columns])
-    insert = Pet.insert_from(values.where(CATEGORY_EXISTS), columns)
-    return insert.returning(*Pet.columns())
+    values = Select(columns=_VALUES).where(CATEGORY_EXISTS)
+    return Pet.insert_from(values, _COLUMNS).returning(*Pet.columns())
+
+
+@compiled(db)
+def _insert_counted() -> Query:
+    """Count an animal and insert it, if its category exists and there is room."""
+    category = Category.select(SQL("1")).where(CATEGORY_BY_ID)
+    # The category is locked first: `remove_category` does so, too.
+    known = db.lock_shared(category).cte("known")
+    counted = count_if_room(SQL("1")).from_(known).returning(Project.id).cte("counted")
+    insert = Pet.insert_from(Select([counted], _VALUES), _COLUMNS)
+    return insert.with_cte(known, counted).returning(*Pet.columns())
 
 
 def remove_category(project_id: int, category_id: int) -> None:
     """Delete a category that no animal has; raises `NotFound` and `CategoryInUse`."""
+    is_category = (Category.project == project_id) & (Category.id == category_id)
     with db.atomic():
-        take_rows(project_id, -1)  # no animal gets it meanwhile
-        is_category = (Category.project == project_id) & (Category.id == category_id)
+        # No animal gets it meanwhile: those that lock no category wait for the project.
+        list(db.lock(Category.select(SQL("1")).where(is_category)).tuples())
+        take_rows(project_id, -1)
         pets = Pet.select(SQL("1")).where(
             Pet.project == project_id, Pet.category_id == category_id
         )

@@ -1,12 +1,13 @@
 """Responses to requests with an Idempotency-Key, kept for their retries."""
 
+from contextlib import AbstractContextManager
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import peewee
 from peewee import Expression, Query
 
-from petstore import clock
+from petstore import clock, timeouts
 from petstore.models import RuleError
 from petstore.models.projects import Project
 from petstore.storage import BaseModel, Row, compiled, db, placeholder
@@ -50,15 +51,15 @@ class StoredResponse(BaseModel):
         hidden = {"project", "path", "key", "created_ms"}
         primary_key = peewee.CompositeKey("project", "path", "key")
 
-    @classmethod
-    def find_locked(cls, attempt: Attempt) -> Row | None:
-        """Lock the key, and return what `find` does.
+    @staticmethod
+    def atomic(attempt: Attempt) -> AbstractContextManager[Any]:
+        """Return the transaction of the write, which begins with a lock of the key.
 
-        Call it in the transaction of the write: a retry then waits here, or on SQLite
-        where that begins, until the first one ends, or its process dies.
+        There a retry waits until the first one ends, or its process dies. Raises
+        `Locked`.
         """
-        db.lock_until_commit(attempt.lock_id)
-        return cls.find(attempt)
+        lock_seconds = timeouts.LIMITS.replay_lock_seconds
+        return db.atomic(lock_seconds=lock_seconds, lock_id=attempt.lock_id)
 
     @staticmethod
     def find(attempt: Attempt) -> Row | None:

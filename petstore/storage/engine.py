@@ -105,7 +105,7 @@ class CompiledSql(NamedTuple):
 
     sql: str
     is_read: bool = False
-    takes_time: bool = False  # in the placeholder `now_ms`
+    is_completed: bool = False  # by the engine, which fills `own_placeholder`
     of_placeholders: Converters = {}
     of_columns: Converters = {}
     make: Callable[[Any], Row] = tuple  # a row of the values of its columns
@@ -128,6 +128,8 @@ class Engine(peewee.Database):
     """
 
     _state: Any  # of the greenlet or thread
+    own_placeholder: str  # which the engine fills itself
+    writes_in_cte = False  # whether a common table expression may write
     file: Path | None = None  # that contains the data, without a server
 
     def __init__(self, database: str, **options: Any) -> None:
@@ -196,11 +198,19 @@ class Engine(peewee.Database):
             return self._fetch(compiled, values)
 
     def autocommit(self, compiled: CompiledSql, values: dict[str, Any]) -> list[Row]:
-        """Run a statement, which is committed at once, and return all its rows.
+        """Run a statement and return all its rows.
 
-        It is for what may be carried out although its answer is lost: a count.
+        Outside of a transaction it is committed at once, even if its answer is lost.
         """
         return self._fetch(compiled, values)
+
+    def lock(self, rows: Select) -> Select:
+        """Let a query lock its rows until the transaction ends."""
+        return rows
+
+    def lock_shared(self, rows: Select) -> Select:
+        """Let a query keep others from deleting its rows, and skip locked ones."""
+        return rows
 
     def skip_locked(self, rows: Select) -> Select:
         """Let a query, whose rows are then deleted, wait for no other transaction."""
@@ -290,12 +300,11 @@ class CompiledQuery:
         return list(map(compiled.make, rows)) if rows else rows
 
     def autocommit(self, *choices: Any, **values: Any) -> list[Row]:
-        """Run a query with `autocommit` of the engine, and return all rows."""
+        """Run a query with `autocommit` of the engine; no column is converted."""
         database = self._database.obj
         compiled = self._compiled.get((type(database), choices))
         compiled = compiled or self._compile(database, choices)
-        rows: list[Row] = database.autocommit(compiled, values)
-        return rows
+        return list(map(compiled.make, database.autocommit(compiled, values)))
 
     def _compile(self, database: Any, choices: tuple[Any, ...]) -> CompiledSql:
         query: Any = self._build(*choices)
@@ -319,7 +328,7 @@ class CompiledQuery:
         compiled = self._compiled[type(database), choices] = CompiledSql(
             sql,
             isinstance(query, peewee.SelectQuery),
-            database.placeholder_format("now_ms") in sql,
+            database.placeholder_format(database.own_placeholder) in sql,
             of_placeholders,
             of_columns,
             row_maker(*names),

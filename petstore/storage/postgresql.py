@@ -25,6 +25,7 @@ from petstore.storage.engine import (
     Pairs,
     Row,
     as_peewee_errors,
+    placeholder,
     seconds_left,
 )
 
@@ -130,6 +131,8 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
     # The time of the server, in ms since 1970: the same for all workers and hosts.
     now_ms = SQL(f"CAST(extract(epoch FROM now()) * {MS_PER_SECOND} AS bigint)")
     placeholder_format = staticmethod("%({})s".format)
+    own_placeholder = "lock_timeout"
+    writes_in_cte = True
     # Where a text begins in another one; 0 if nowhere.
     position = staticmethod(fn.STRPOS)
 
@@ -156,22 +159,30 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
 
     # Peewee passes the arguments of `atomic` to `begin`.
     def begin(  # type: ignore[override]
-        self, lock_seconds: float | None = None
+        self, lock_seconds: float | None = None, lock_id: int | None = None
     ) -> None:
-        """Begin a transaction, which the server ends where it does not hear of us."""
+        """Begin a transaction, which the server ends where it does not hear of us.
+
+        With a number, it locks that first, as `lock_until_commit` does.
+        """
         limits = timeouts.LIMITS
         sql = f"BEGIN ISOLATION LEVEL {ISOLATION}"
         if self._has_time_limits:
-            # The server gives up before the client, however little time is left.
-            share = seconds_left(limits.statement_seconds) / limits.statement_seconds
             # LOCAL, since behind a pooler a session may serve several clients.
             for name, seconds in (
-                ("lock_timeout", (lock_seconds or limits.lock_seconds) * share),
-                ("statement_timeout", limits.server_statement_seconds * share),
-                (IDLE_TIMEOUT, limits.idle_transaction_seconds),
+                ("lock_timeout", lock_seconds or limits.lock_seconds),
+                ("statement_timeout", limits.server_statement_seconds),
             ):
-                sql += f"; SET LOCAL {name} = '{_ms(seconds)}'"
-        self._fetch(CompiledSql(sql), None)
+                sql += f"; SET LOCAL {name} = '{_server_limit(seconds)}'"
+            idle = _ms(limits.idle_transaction_seconds)
+            sql += f"; SET LOCAL {IDLE_TIMEOUT} = '{idle}'"
+        if lock_id is not None:
+            sql += f"; SELECT pg_advisory_xact_lock({lock_id})"
+        try:
+            self._fetch(CompiledSql(sql), None)
+        except Locked:
+            self._fetch(ROLLBACK, None)
+            raise
 
     def commit(self) -> None:
         self._fetch(COMMIT, None)
@@ -197,17 +208,30 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
         return self._run(run, sql, params)
 
     def autocommit(self, compiled: CompiledSql, values: dict[str, Any]) -> list[Row]:
-        """Run a statement, which is its own transaction, in one round trip.
+        """Run a statement in one round trip; outside of a transaction it commits.
 
         If it times out, it is cancelled, but may have been carried out.
         """
+        if compiled.is_completed:
+            seconds = timeouts.LIMITS.lock_seconds if self._has_time_limits else 0
+            values["lock_timeout"] = _server_limit(seconds)
         try:
             return super().autocommit(compiled, values)
         except peewee.OperationalError as error:
-            if _state_of(error) != SERIALIZATION_FAILURE:
+            if self.in_transaction() or _state_of(error) != SERIALIZATION_FAILURE:
                 raise
         with self.transaction():  # the default of the role is not ISOLATION
             return self._fetch(compiled, values)
+
+    def lock(self, rows: Select) -> Select:
+        return rows.for_update()
+
+    def lock_shared(self, rows: Select) -> Select:
+        # What the statement waits for after that is bounded as in a transaction.
+        timeout = placeholder(self.own_placeholder)
+        is_set = fn.set_config("lock_timeout", timeout, SQL("true")) != ""
+        mode: Any = "FOR KEY SHARE"
+        return rows.where(is_set).for_update(mode, skip_locked=True)
 
     def lock_until_commit(self, number: int) -> None:
         """Lock the number until the transaction ends; wait for others that hold it."""
@@ -429,6 +453,15 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
             return function(*arguments)
         finally:
             connection.limit = limits.statement_seconds
+
+
+def _server_limit(seconds: float) -> str:
+    """Return a limit for the server, which gives up before the client does.
+
+    It is a part of what is left of the client's time.
+    """
+    most = timeouts.LIMITS.statement_seconds
+    return _ms(seconds * seconds_left(most) / most)
 
 
 def _ms(seconds: float) -> str:

@@ -67,6 +67,7 @@ class Sqlite(Engine, peewee.SqliteDatabase):
     """
 
     now_ms = placeholder("now_ms")  # of the process, since all are on one machine
+    own_placeholder = "now_ms"
     placeholder_format = staticmethod(":{}".format)
     # Where a text begins in another one; 0 if nowhere.
     position = staticmethod(fn.INSTR)
@@ -97,10 +98,14 @@ class Sqlite(Engine, peewee.SqliteDatabase):
 
     # Peewee passes the arguments of `atomic` to `begin`.
     def begin(
-        self, lock_type: str = "IMMEDIATE", lock_seconds: float | None = None
+        self,
+        lock_type: str = "IMMEDIATE",
+        lock_seconds: float | None = None,
+        lock_id: int | None = None,
     ) -> None:
         """Begin a transaction; raises `Locked` if others keep the file locked.
 
+        It excludes all other writers, so a number needs no lock.
         One limit holds for the other writers of this process and of others together.
         """
         if lock_type == "DEFERRED":
@@ -256,7 +261,7 @@ class Sqlite(Engine, peewee.SqliteDatabase):
     def _fetch_once(
         connection: sqlite3.Connection, compiled: CompiledSql, values: dict[str, Any]
     ) -> list[Row]:
-        if compiled.takes_time:
+        if compiled.is_completed:
             values["now_ms"] = clock.now_ms()
         with as_peewee_errors:
             return connection.execute(compiled.sql, values).fetchall()

@@ -1,8 +1,15 @@
 """createPet: POST /v1/pets (specification section 4.2)."""
 
+from collections.abc import Callable
+
+import psycopg
+import pytest
 from flask.testing import FlaskClient
 
 from petstore import clock as service_clock
+from petstore.models.pets import Pet
+from petstore.models.projects import Project
+from petstore.storage import Locked
 from tests.api.conftest import REX
 from tests.harness.clocks import Clock
 from tests.harness.databases import of_one_engine
@@ -29,3 +36,16 @@ def test_location_is_a_list_query_once_get_pet_is_removed(
     client.post("/v1/pets", json=REX)
     assert answer.headers["Location"] == "/v1/pets?after=1&limit=1"
     assert client.get(answer.headers["Location"]).json == [answer.json]
+
+
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+def test_server_itself_ends_a_wait_for_the_row_of_the_project(
+    set_limits: Callable[..., None], project: Project, database_url: str
+):
+    rex = {"name": "Rex", "category_id": 7, "status": "available"}
+    Pet.add(project.id, **rex)
+    set_limits(replay_lock_seconds=0.1, lock_seconds=0.1)
+    with psycopg.connect(database_url) as other:
+        other.execute("SELECT * FROM project FOR UPDATE")
+        with pytest.raises(Locked):
+            Pet.add(project.id, **rex)

@@ -70,17 +70,17 @@ CATS = {"name": "Cats"}
 ROUND_TRIPS: list[tuple] = [
     (1, "DELETE", "/v1/pets"),
     (2, "GET", "/v1/pets"),
-    (5, "POST", "/v1/pets", REX),
-    (6, "POST", "/v1/pets", REX | {"categoryId": 8}),
+    (2, "POST", "/v1/pets", REX),
+    (7, "POST", "/v1/pets", REX | {"categoryId": 8}),
     (4, "PATCH", "/v1/pets/1", {"name": "Max"}),
     (7, "DELETE", "/v1/pets/33"),
     (6, "POST", ORDERS, {"petId": 34}),
     (5, "PATCH", f"{ORDERS}/1", {"status": "completed"}),
     (5, "PUT", "/v1/categories/7", CATS),
     (5, "PUT", "/v1/categories/9", CATS),
-    (10, "POST", "/v1/pets", REX, ONCE),
+    (6, "POST", "/v1/pets", REX, ONCE),
     (11, "POST", "/v1/pets", REX | {"categoryId": 10}, AGAIN),
-    (5, "POST", "/v1/pets", REX, ONCE),
+    (4, "POST", "/v1/pets", REX, ONCE),
 ]
 
 
