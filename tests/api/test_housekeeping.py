@@ -8,16 +8,16 @@ import pytest
 from flask.testing import FlaskClient
 from peewee import Model
 
-from petstore.clock import MS_PER_DAY
+from petstore.clock import MS_PER_DAY, MS_PER_MINUTE
 from petstore.concurrency import Delayed
 from petstore.models.activity import Event
-from petstore.models.keys import Key
+from petstore.models.keys import KEEP_ENDED_MS, Key
 from petstore.models.projects import Project
 from petstore.models.requests import FailedRequest, KeyUsage
 from petstore.models.sessions import FILE_KEPT_MS, Session, Upload
 from petstore.models.stored_responses import StoredResponse
 from petstore.monitoring import requests
-from petstore.quotas.database import Counter
+from petstore.quotas.database import Counter, Strike
 from petstore.storage import counters, db
 from petstore.upkeep import housekeeping
 from tests.harness.clocks import START_MS
@@ -58,7 +58,12 @@ def kept(project: Project, key: str) -> dict[type[Model], int]:
         facts = {"name": "x", "actor": "operator", "facts": "{}"}
         Event.create(project=project, at_ms=old_ms - 90 * MS_PER_DAY, **facts)
         counted(old_ms - MS_PER_DAY // 2, ms, ms + 1)
-    tables = KeyUsage, StoredResponse, Session, Upload, FailedRequest, Event, Counter
+        minute = START_MS // MS_PER_MINUTE - 60 - ms
+        Strike.create(key_id=ms, minute=minute, strikes=1, refused_ms=0, counts=True)
+        ended = {"prefix": f"{ms}", "digest": b"", "created_ms": 0}
+        Key.create(project=project, expires_ms=old_ms - KEEP_ENDED_MS, **ended)
+    tables = KeyUsage, StoredResponse, Session, Upload, FailedRequest, Event
+    tables += Counter, Strike, Key
     return {table: table.select().count() - 1 for table in tables}
 
 

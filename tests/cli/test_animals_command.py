@@ -294,13 +294,3 @@ def test_corrections_are_asked_about(flask: Callable, tmp_path: Path, rex: int):
     assert f"{rex}: Rex, Dogs, available → sold" in result.stderr
     assert "Add --yes to do it" in result.stderr
     assert flask("animals", "import", str(file), "--yes").exit_code == 0
-
-
-def test_error_of_a_spreadsheet_is_at_fault(import_text: Import, project: Project):
-    assert faults(import_text(HEAD + "#NAME?,7\nRex,#N/A\n")) == [
-        "Line 2: name: is an error of a spreadsheet, #NAME?",
-        "Line 3: category: is an error of a spreadsheet, #N/A",
-    ]
-    result = import_text(HEAD + "'#N/A,7.0\n,7\n", "--without-name", "skip")
-    assert result.stderr == "Left out, without a name: 1.\n"
-    assert animals(project) == [("#N/A", 7, "available")]

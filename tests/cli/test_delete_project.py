@@ -21,7 +21,7 @@ from petstore.models.pets import Pet
 from petstore.models.projects import Project
 from petstore.quotas.database import Counter
 from petstore.storage import counters, db
-from petstore.upkeep import housekeeping, projects
+from petstore.upkeep import projects
 from tests.cli.contents import contents, fill
 from tests.cli.outputs import failure, printed, refusal, table, text_of
 from tests.harness.browser import add_pet
@@ -36,12 +36,6 @@ MANY, BATCHES = 2_000, 20  # rows in each of two projects, and batches of one
 
 # For all projects that there ever are: no slug is given twice.
 COUNTED = {"Counter", "Strike"}  # which are deleted when they are outdated
-STAYS, LIMITED = {"Secret", "Slug"}, {"Pet", "Order", "Category"}
-
-
-def held() -> set[str]:
-    """Return the tables of what may end that have rows."""
-    return {table for table, rows in contents().items() if rows} - STAYS
 
 
 @pytest.fixture
@@ -76,24 +70,6 @@ def test_every_table_loses_its_rows_and_the_other_project_keeps_them(
     for name in before.keys() - {"Project", "Key", "Event", *COUNTED}:
         assert after[name] == before[name]
     assert after["Slug"] == [("rival",), ("shelter",)]
-
-
-@of_both_engines
-def test_what_has_ended_leaves_nothing_when_it_is_old(
-    delete: Callable, client: FlaskClient, project: Project, clock: Clock
-):
-    Key.update(per_minute=9, per_day=9).where(Key.project == project).execute()
-    fill(client, project, clock)
-    assert held() == contents().keys() - STAYS
-    Key.update(revoked_ms=clock.now_ms).execute()
-    clock.move(days=2)
-    housekeeping.delete_outdated()
-    assert not COUNTED & held()
-    clock.move(days=90)
-    housekeeping.delete_outdated()
-    assert held() == {"Project", "Domain", "DomainToken", *LIMITED}
-    delete()
-    assert not held()
 
 
 def test_request_under_way_finds_its_key_gone(
