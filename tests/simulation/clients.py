@@ -1,15 +1,11 @@
 """Clients: those who use the service, those who read, and those who mean it ill."""
 
-import csv
-import io
 import json
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
-from petstore.models.credentials import PREFIX_LENGTH
-from tests.harness.browser import shown_choices
 from tests.simulation.history import Entry, History
 from tests.simulation.network import End, Link, Network
 from tests.simulation.plan import ACTS, Client, Deed
@@ -17,26 +13,16 @@ from tests.simulation.world import World
 
 PATIENCE_SECONDS = 30.0
 LONG_NAME = 190  # characters of four bytes, so that a page exceeds all buffers
-MOST_REFUSALS = 80  # until a key is banned
-BAN_SECONDS = 300 + 60  # until it is served again, even if the clock steps
-PETS, ORDERS = "/v1/pets", "/v1/store/orders"
+PETS = "/v1/pets"
 UNKNOWN_ID = 10**12
 LAST_CHUNK = b"\r\n0\r\n\r\n"
 PLAIN = Deed("")
 REQUESTS, SUBMITTED = ACTS["requests"], ACTS["submitted"]
 ENDINGS = {"complete": "completed", "cancel": "cancelled"}
 LEARNT = {"createPet": "pets", "createOrder": "orders"}
-FILE = (
-    "--part\r\nContent-Disposition: form-data; name=file; filename=a.csv\r\n\r\n"
-    "{}\r\n--part--\r\n"
-)
-# What a form or a file stands for.
+# What a form stands for.
 DONE = {"createPet": 201, "createOrder": 201, "updatePet": 200, "updateOrder": 200}
 DONE |= {"deletePet": 204, "deleteOrder": 204}
-EXPORTS = {
-    "animals": ("listPets", f"{PETS}?limit={UNKNOWN_ID}"),
-    "orders": ("listOrders", f"{ORDERS}?limit={UNKNOWN_ID}"),
-}
 HEADERS = {"X-Forwarded-For": "forwarded", "Origin": "origin"}
 RETRIED = (0, 409, 429, 503)
 TRICKS = {
@@ -293,8 +279,8 @@ class PageReader(Visitor):
             self.last = entry.json[-1]["id"]
 
 
-class Person(ApiClient):
-    """Somebody with a session on the dashboard, and the key that it names."""
+class Clerk(ApiClient):
+    """Somebody with a session on the dashboard, who does there what the API does."""
 
     cookie: dict[str, str] | None = None
 
@@ -304,11 +290,10 @@ class Person(ApiClient):
             await self._sign_in()
         if self.cookie:
             self.begin(number, deed)
-            await getattr(self, f"_{deed.what}", self.submit)()
-
-    async def submit(self) -> None:
-        """Send the form of the deed."""
-        raise NotImplementedError
+            if deed.what in SUBMITTED:
+                await self._submit()
+            else:
+                await self._open(deed["page"])
 
     async def _sign_in(self) -> None:
         form = {"key": self.tenant.keys[self.plan.key]}
@@ -317,20 +302,14 @@ class Person(ApiClient):
         if entered.status == 303 and value:
             self.cookie = {"Cookie": value}
 
-    async def _open(
-        self, path: str, form: dict[str, str] | None = None, operation: str = "page"
-    ) -> Entry:
+    async def _open(self, path: str, form: dict[str, str] | None = None) -> Entry:
         method, path = "GET" if form is None else "POST", f"/dashboard{path}"
         deed = self.deed if self.cookie else PLAIN
         return await self.send(
-            operation, method, path, deed, headers=self.cookie, form=form, bearer=""
+            "page", method, path, deed, headers=self.cookie, form=form, bearer=""
         )
 
-
-class Clerk(Person):
-    """Somebody who does on the dashboard what the API does, too, and more."""
-
-    async def submit(self) -> None:
+    async def _submit(self) -> None:
         """Send a form, and note it as the operation that does the same."""
         what, body = self.deed.what, {}
         operation, path, page, done, names = SUBMITTED[what]
@@ -341,107 +320,14 @@ class Clerk(Person):
             body = {"status": ENDINGS[what]}
         body |= self._members(names.split(), "")
         form = {name: str(body[name]) for name in body if name != "petId"}
-        sent = [await self._open(page.format(**ids), form)]
-        same = operation, path.format(**ids), body
-        self._note_form(sent, [same], done.format(**ids))
-
-    def _note_form(
-        self, sent: list[Entry], done: list[tuple[str, str, Any]], location: str
-    ) -> None:
-        """Note what a form has done, however often it was sent."""
-        first, last = sent[0], sent[-1]
-        leads_to = [each.headers.get("location") for each in sent if each.status == 303]
-        is_done = f"/dashboard{location}" in leads_to
-        if is_done or any(each.status in (0, 503) for each in sent):
-            for operation, path, body in done:
-                form = replace(last, operation=operation, path=path, body=body)
-                form.sent_at, form.is_form, form.headers = first.sent_at, True, {}
-                form.status, form.reason = DONE[operation] * is_done, "left"
-                self.history.entries.append(form)
-
-    async def _export(self) -> None:
-        entry = await self._open(f"/{self.deed['file']}.csv")
-        if entry.status == 200:
-            lines = csv.DictReader(io.StringIO(entry.json.decode("utf-8-sig")))
-            rows = [{x: _cell(x, each[x]) for x in each} for each in lines]
-            operation, path = EXPORTS[self.deed["file"]]
-            shown = replace(entry, operation=operation, path=path, json=rows)
-            shown.is_form = True
-            self.history.entries.append(shown)
-
-    async def _import(self) -> None:
-        done = []
-        for number in range(self.deed["lines"]):
-            name, category = f"{self.text}.{number}", number % 5
-            pet = {"name": name, "categoryId": category, "status": "sold"}
-            done.append(("createPet", PETS, pet))
-        lines = [f"{x['name']},{x['categoryId']},sold," for _, _, x in done]
-        if self.deed["corrects"] and self.tenant.pets:
-            number, body = self._id("pet", "any"), {"name": f"{self.text} corrected"}
-            lines.append(f"{body['name']},,,{number}")
-            done.append(("updatePet", f"{PETS}/{number}", body))
-        lines += [",1,,"] * self.deed["is_at_fault"]
-        file = "\n".join(("name,categoryId,status,id", *lines))
-        asked = await self._open("/animals/import", {"file": file})
-        page = asked.headers.get("location", "").removeprefix("/dashboard")
-        if asked.status != 303:
-            return
-        shown = await self._open(page)
-        if shown.status == 200:
-            chosen = shown_choices(shown.json.decode())
-            sent = [await self._open(page, chosen) for _ in range(self.deed["answers"])]
-            if sent:
-                self._note_form(sent, done, "/animals")
-
-    async def _open_page(self) -> None:
-        await self._open(self.deed["page"])
-
-
-class Member(Person):
-    """Somebody whose key is revoked, or banned."""
-
-    async def _revoke(self) -> None:
-        """Revoke the key of this session."""
-        key = self.plan.key
-        self.tenant.ends_from.setdefault(key, self.world.now)
-        revoked = await self._submit_for_key("revoke")
-        if revoked.status == 303:
-            self.tenant.revoked_at[key] = self.world.now
-            await self._open("", operation="ended page")
-            await self._ask()
-
-    async def _be_banned(self) -> None:
-        """Go on after refusals, and wait until the key is served again."""
-        for _ in range(MOST_REFUSALS):
-            refused = await self._ask()
-            if refused.status == 429:
-                if refused.code == "api_key_banned":
-                    break
-                await self.world.sleep(1.1)
-        else:
-            return
-        self.world.counts["bans"] += 1
-        await self._open("", operation="open page")
-        await self.world.sleep(self.dice.uniform(0, 200))
-        refused = await self._ask("banned")
-        if self.deed.pick % 2:
-            await self._submit_for_key("unban")
-            await self.world.sleep(60)
-            refused = await self._ask("freed")
-        for _ in range(3):  # the clock may step meanwhile
-            seconds = int(refused.headers.get("retry-after", "0"))
-            await self.world.sleep(min(seconds, BAN_SECONDS))
-            refused = await self._ask()
-        refused.operation = "freed"
-
-    async def _ask(self, operation: str = "listPets") -> Entry:
-        return await self.send(operation, "GET", PETS)
-
-    async def _submit_for_key(self, how: str) -> Entry:
-        """Send a form of the page of the key; the page itself if it does not open."""
-        page = f"/keys/{self.tenant.keys[self.plan.key][:PREFIX_LENGTH]}"
-        shown = await self._open(page)
-        return shown if shown.status != 200 else await self._open(f"{page}/{how}", {})
+        sent = await self._open(page.format(**ids), form)
+        leads_to = sent.headers.get("location") if sent.status == 303 else None
+        is_done = leads_to == f"/dashboard{done.format(**ids)}"
+        if is_done or sent.status in (0, 503):
+            same = replace(sent, operation=operation, path=path.format(**ids))
+            same.body, same.is_form, same.headers = body, True, {}
+            same.status, same.reason = DONE[operation] * is_done, "left"
+            self.history.entries.append(same)
 
 
 def _bytes_of(
@@ -456,9 +342,6 @@ def _bytes_of(
         content = json.dumps(entry.body)
     if form is not None:
         content, kind = urlencode(form), "application/x-www-form-urlencoded"
-    if "file" in (form or ()):
-        kind = "multipart/form-data; boundary=part"
-        content = FILE.format(form["file"])
     if content or form is not None:
         head |= {"Content-Type": kind, "Content-Length": str(len(content))}
     lines = (f"{name}: {value}" for name, value in head.items())
@@ -471,10 +354,6 @@ def _chunks(body: bytes) -> Iterator[bytes]:
         size, _, body = body.partition(b"\r\n")
         yield body[: int(size, 16)]
         body = body[int(size, 16) + 2 :]
-
-
-def _cell(column: str, text: str) -> Any:
-    return int(text) if column.lower().endswith("id") else text or None
 
 
 class Hostile(Visitor):
@@ -516,7 +395,6 @@ class Hostile(Visitor):
 KINDS = {
     "api": ApiClient,
     "reader": PageReader,
-    "member": Member,
     "clerk": Clerk,
     "hostile": Hostile,
 }

@@ -34,7 +34,6 @@ READS = {"getPet": "pet", "getOrder": "order"}
 WRITES = {"createPet": "pet", "updatePet": "pet", "deletePet": "pet"}
 WRITES |= {"createOrder": "order", "updateOrder": "order", "deleteOrder": "order"}
 COUNTED = WRITES.keys() - {"updateOrder"}  # that may add rows, or delete them
-PAGES = ("page", "open page", "ended page")
 COUNTERS = ("redis", "disk")  # whose outages these are
 STRANGERS = {"minute": 60, "day": 1000}  # requests of an address without a key
 
@@ -277,7 +276,7 @@ def of_windows(stage: "Stage") -> Iterator[History]:
 
 def _windows_of(stage: "Stage", entry: Entry) -> Iterator[tuple[str, str, int]]:
     """Yield the windows that a request may be counted in, and their limits."""
-    is_page = entry.operation in PAGES and entry.method == "GET"
+    is_page = entry.operation == "page" and entry.method == "GET"
     if is_page or entry.operation == "options" or REFUSED in f"{entry.json}":
         return
     tenant = stage.history.tenants[entry.tenant]
@@ -296,6 +295,6 @@ def _is_untold(entry: Entry, window: str) -> bool:
     """Return whether it may have been counted in a window without saying so."""
     is_hidden = entry.is_for_page and not window.startswith("key")
     # With a 503, it is told what was last known.
-    if entry.status in (0, 503) or entry.is_form or entry.operation in PAGES:
+    if entry.status in (0, 503) or entry.is_form or entry.operation == "page":
         return True
     return is_hidden and entry.status != 401

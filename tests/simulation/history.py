@@ -114,9 +114,7 @@ class Tenant:
     keys: list[str]
     pets: list[int] = field(default_factory=list)
     orders: list[int] = field(default_factory=list)
-    # By the number of the key: when its end was asked for, and when it was final.
-    ends_from: dict[int, float] = field(default_factory=dict)
-    revoked_at: dict[int, float] = field(default_factory=dict)
+    revoked_at: dict[int, float] = field(default_factory=dict)  # by the key's number
 
 
 @dataclass

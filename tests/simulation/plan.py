@@ -23,8 +23,6 @@ DEEDS, FORMS, FAULTS = ACTS["deeds"], ACTS["forms"], ACTS["faults"]
 VALUES: dict[str, Sequence[Any]] = ACTS["values"]
 TRICKS = "half a head,drip,garbage,two at once,no reading,unfinished body,cut"
 CONTEST = ("order", "withdraw", "order", "correct")  # of clients for one animal
-# What a member of a project does with a session, in the first of eight seeds.
-STORIES = ("revoke", "be_banned")
 VOLLEY = {"category": 1, "name": "short"}
 FAILING_COMMITS = ("disk full", "disk write error", "disk gone")
 
@@ -51,7 +49,7 @@ class Client:
     """Somebody who sends requests one after the other."""
 
     name: str
-    kind: str  # api, clerk, reader, member or hostile
+    kind: str  # api, clerk, reader or hostile
     start: float
     deeds: tuple[Deed, ...] = ()
     tenant: str = "shelter"
@@ -110,7 +108,8 @@ def plan_of(seed: int) -> Plan:
     clients += [_hostile(dice, number) for number in range(dice.randint(0, 3))]
     for number in range(dice.choice((0, 1, 2, 3))):
         clients += _burst(dice, number, faults)
-    clients += _members(seed)
+    if seed % 3 == 0:
+        clients.append(_page(random.Random(f"page {seed}")))
     clients += _witnesses(random.Random(f"witnesses {seed}"), faults)
     return Plan(seed, tuple(clients), tuple(faults), options)
 
@@ -205,22 +204,14 @@ def _burst(dice: random.Random, burst: int, faults: list[Fault]) -> list[Client]
     return clients
 
 
-def _members(seed: int) -> Iterator[Client]:
-    """Return somebody with a session, and a web page with a key of its own."""
-    dice = random.Random(f"members {seed}")
-    if story := dict(enumerate(STORIES)).get(seed % 8):
-        # Nobody else uses this key, so that it may be revoked, or banned: which takes
-        # as many requests as the project may send in a minute.
-        tenant = "kennel" if story == "be_banned" else "rival"
-        start, deeds = dice.uniform(0, SECONDS), (Deed(story, pick=seed // 8),)
-        yield Client("member", "member", start, deeds, tenant=tenant, key=KEYS - 1)
-    if seed % 3 == 0:
-        deeds = tuple(
-            _deed(dice, what, pace=0.5)
-            for what in dice.choices(("list_pets", "add", "get"), (10, 3, 1), k=14)
-        )
-        start = dice.uniform(0, SECONDS)
-        yield Client("page", "api", start, deeds, tenant="rival", key=PAGE_KEY)
+def _page(dice: random.Random) -> Client:
+    """Return a web page with a key of its own."""
+    deeds = tuple(
+        _deed(dice, what, pace=0.5)
+        for what in dice.choices(("list_pets", "add", "get"), (10, 3, 1), k=14)
+    )
+    start = dice.uniform(0, SECONDS)
+    return Client("page", "api", start, deeds, tenant="rival", key=PAGE_KEY)
 
 
 def _witnesses(dice: random.Random, faults: list[Fault]) -> Iterator[Client]:

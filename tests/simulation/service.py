@@ -1,10 +1,8 @@
 """The service in the simulated world: its real worker, killed and started again."""
 
 import gc
-import json
 import os
 import random
-import re
 import sqlite3
 import sys
 import threading
@@ -35,7 +33,6 @@ from tests.simulation.world import World
 WORKERS = 2  # that share the limits during an outage; one of them is simulated
 START_SECONDS = 0.3  # until a new worker runs
 TRACEBACKS = (b'"exception"', b'"internal_error"')
-KNOWN_REFUSED = re.compile(rb'"status":503,.*"key":"')
 EVENTS = (b"counters_lost", b"counters_restored", b"key_banned")
 CACHES = (1, 2000)  # pages; of a large database few are cached, and each is read
 
@@ -54,12 +51,9 @@ class Log:
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self.refused: set[str] = set()  # ids of refused requests of known callers
 
     def put(self, line: bytes) -> None:
         """Take a line in the place of the queue of a stream."""
-        if KNOWN_REFUSED.search(line):
-            self.refused.add(json.loads(line)["id"])
         for event in EVENTS:
             self._world.counts[event.decode()] += event in line
         if any(each in line for each in TRACEBACKS):

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from flask import Flask
 
-from petstore import create_app, timeouts
-from petstore.clock import MS_PER_DAY
+from petstore import create_app
 from petstore.concurrency import Delayed
 from petstore.models.grants import FULL_GRANT, Grant
 from petstore.models.keys import Key
@@ -47,11 +46,8 @@ SETTLED_SECONDS = 90.0  # until no connection is left, however long a client lin
 LIMITS = {"shelter": (1000, 100_000), "kennel": (20, 900)}
 LIMITS |= {"rival": (300, 10_000), "quiet": (100, 5_000)}
 PAGE_GRANT = Grant("public", *PAGE_LIMITS, (PAGE_ORIGIN,))
-PAGES = ("base", "macros", "sign_in", "home", "pets", "keys", "key", "new_key")
+PAGES = ("base", "macros", "sign_in", "home", "pets", "keys")
 SET_ROWS = "UPDATE project SET max_rows = ? WHERE id = ?"
-END_ALL = "UPDATE api_key SET revoked_ms = ?"
-OLD_MS = 100 * MS_PER_DAY
-REST_SECONDS = 35.0  # for a worker to stop, and for deleting what is old
 REVOKE = "UPDATE api_key SET revoked_ms = ? WHERE prefix = ? AND revoked_ms IS NULL"
 
 
@@ -168,7 +164,6 @@ class Stage:
         if db.obj._writer.locked():  # what is old may be deleted just now
             await self.world.sleep(5.0)
         rules.look_at_rest(self)
-        await self._let_all_end()
         self.service.is_over = True
         self.service.stop()
 
@@ -190,20 +185,6 @@ class Stage:
         path, name = f"{pets}/{pet_id}", {"name": "corrected"}
         probes.append(await send("updatePet", "PATCH", path, body=name))
         probes.append(await send("getPet", "GET", path))
-        visitor.leave()
-
-    async def _let_all_end(self) -> None:
-        """End all keys, let months pass, and wait until what is old was deleted."""
-        while not at_once(str(self.disk.file), END_ALL, START_MS):
-            await self.world.sleep(0.007)
-        self.world.set_back_ms -= OLD_MS
-        visitor = Visitor(
-            self.world, self.network, self.history, Client("last", "api", 0.0, key=3)
-        )
-        # The second request begins what a worker that has stopped did not do.
-        for _ in range(2):
-            await visitor.send("probe", "GET", "/healthz")
-            await self.world.sleep(timeouts.LIMITS.outdated_seconds + REST_SECONDS)
         visitor.leave()
 
     async def _fail(self, fault: Fault) -> None:
@@ -274,7 +255,6 @@ class Stage:
         ends = self.world.now + 30
         while self.world.now < ends:
             if at_once(str(self.disk.file), REVOKE, START_MS, prefix):
-                tenant.ends_from.setdefault(number, self.world.now)
                 tenant.revoked_at.setdefault(number, self.world.now)
                 self.world.counts["revocations"] += 1
                 return
