@@ -67,15 +67,17 @@ def start(function: Callable[..., None], *arguments: Any) -> None:
 
     An exception is logged like one of a request.
     """
-
-    def call() -> None:
-        try:
-            function(*arguments)
-        except Exception:
-            log.exception("internal_error")
-
     # In a new context: that of the caller has the deadline of its request.
-    threading.Thread(target=Context().run, args=(call,), daemon=True).start()
+    call = (call_and_log, function, *arguments)
+    threading.Thread(target=Context().run, args=call, daemon=True).start()
+
+
+def call_and_log(function: Callable[..., None], *arguments: Any) -> None:
+    """Call a function in the background; its exception is logged, and ends nothing."""
+    try:
+        function(*arguments)
+    except Exception:
+        log.exception("internal_error")
 
 
 def call_within(

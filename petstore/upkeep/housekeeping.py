@@ -1,6 +1,5 @@
 """Deletes the rows that are not needed any more, of all projects."""
 
-import logging
 import time
 from typing import NamedTuple
 
@@ -8,6 +7,7 @@ import peewee
 from peewee import ColumnBase, Field, Model, Query
 
 from petstore import clock, events, timeouts
+from petstore.concurrency import call_and_log
 from petstore.models import requests, stored_responses
 from petstore.models.activity import Event
 from petstore.models.keys import KEEP_ENDED_MS, Key
@@ -16,8 +16,6 @@ from petstore.models.sessions import FILE_KEPT_MS, Session, Upload
 from petstore.models.stored_responses import StoredResponse
 from petstore.quotas.database import Counter, Strike
 from petstore.storage import CompiledQuery, close_connections, db
-
-log = logging.getLogger(__name__)
 
 
 class Retention(NamedTuple):
@@ -65,15 +63,15 @@ _statements = [
 def delete_outdated() -> None:
     """Delete all rows that are outdated now."""
     for delete_some in _statements:
-        try:
-            _delete(delete_some)
-        except peewee.DatabaseError as error:  # it is tried again next time
-            if not db.is_outage(error):
-                log.exception("internal_error")
-        finally:
-            close_connections()
+        call_and_log(_delete, delete_some)
 
 
 def _delete(delete_some: CompiledQuery) -> None:
-    while len(delete_some()) == timeouts.LIMITS.outdated_rows:
-        time.sleep(timeouts.LIMITS.outdated_pause_seconds)
+    try:
+        while len(delete_some()) == timeouts.LIMITS.outdated_rows:
+            time.sleep(timeouts.LIMITS.outdated_pause_seconds)
+    except peewee.DatabaseError as error:
+        if not db.is_outage(error):  # after one, it is tried again next time
+            raise
+    finally:
+        close_connections()
