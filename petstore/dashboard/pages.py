@@ -1,9 +1,10 @@
 """What all pages share: who may open them, their headers, and pages for failures."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypeVar
 
 import peewee
 from flask import Blueprint, Flask, Response, render_template, request
@@ -26,6 +27,8 @@ from petstore.web.application import (
 )
 from petstore.web.assets import AssetBlueprint
 from petstore.web.error_handlers import answer_rule_error
+
+Found = TypeVar("Found")
 
 HEADERS = PAGE_HEADERS | {
     "Content-Security-Policy": (
@@ -110,7 +113,7 @@ def _failure_page(
     if not is_page_path(request.path):
         return None
     if status in (404, 405):
-        _show_menu()
+        _unless_away(_show_menu)
     is_for_a_moment = status in (429, 503)
     fields = forms.sent_again() if status in KEEPING_TEXT else {}
     page = render_template(
@@ -122,11 +125,24 @@ def _failure_page(
         page=sessions.wanted_page() or PAGES_PREFIX if is_for_a_moment else None,
         fields=fields,
         typed=[text for name, text in fields.items() if forms.is_seen(name)],
-        removal=_find_removal() if status == 404 else None,
+        removal=_unless_away(_find_removal) if status == 404 else None,
     )
     may_be_shown_again = forms.MAY_BE_SHOWN_AGAIN if fields else None
     response = Response(page, status, may_be_shown_again, mimetype="text/html")
     return _add_headers(response)
+
+
+def _unless_away(look: Callable[[], Found]) -> Found | None:
+    """Return what a look into the database finds; in an outage, a page does without.
+
+    An exception here would turn the failure that the page is about into a 500.
+    """
+    try:
+        return look()
+    except peewee.DatabaseError as error:
+        if not db.is_outage(error):
+            raise
+        return None
 
 
 def _find_removal() -> dict[str, Any] | None:
@@ -144,10 +160,5 @@ def _find_removal() -> dict[str, Any] | None:
 def _show_menu() -> None:
     """Find out who is signed in, since no hook of a page runs for an unknown path."""
     if current_request().state.caller is None:
-        try:
+        with suppress(ErrorResponse):
             sessions.recognise()
-        except ErrorResponse:
-            pass
-        except peewee.DatabaseError as error:
-            if not db.is_outage(error):
-                raise

@@ -53,8 +53,12 @@ def answer_rule_error(error: RuleError) -> Response:
 
 
 def _answer_database_error(error: peewee.PeeweeException) -> Response:
-    if isinstance(error, peewee.IntegrityError) and _is_project_deleted():
-        return answer_error(ErrorResponse("invalid_api_key"))
+    if isinstance(error, peewee.IntegrityError):
+        try:
+            if _is_project_deleted():
+                return answer_error(ErrorResponse("invalid_api_key"))
+        except peewee.PeeweeException as newer:  # the database has gone away meanwhile
+            error = newer
     if not db.is_outage(error):
         return _answer_bug(error)
     # If requests only wait for each other's locks and connections, nothing is broken.

@@ -1,13 +1,17 @@
 """Error responses: status, Error body and headers (specification section 7)."""
 
+from unittest.mock import Mock
+
+import peewee
 import pytest
 from flask.testing import FlaskClient
 
 from petstore.errors import ERRORS
 from petstore.models import RuleError
 from petstore.models.pets import Pet
+from petstore.models.projects import Project
 from petstore.models.requests import uses
-from petstore.storage import db
+from petstore.storage import Busy, db
 from tests.harness.answers import error_of
 from tests.harness.databases import of_one_engine
 from tests.harness.servers import ROOT
@@ -29,6 +33,15 @@ def test_internal_error_discloses_no_details(
     uses.flush()
     db.execute_sql("ALTER TABLE api_key RENAME TO lost")  # what it refuses is a bug too
     assert error_of(client.get("/v1/pets")) == (500, "internal_error")
+
+
+@of_one_engine
+def test_outage_that_begins_while_an_error_is_explained_is_a_503(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(Pet, "get_own", Mock(side_effect=peewee.IntegrityError()))
+    monkeypatch.setattr(Project, "get_or_none", Mock(side_effect=Busy("It is away.")))
+    assert error_of(client.get("/v1/pets/1")) == (503, "service_unavailable")
 
 
 def test_every_code_is_raised_and_rules_have_known_codes():

@@ -13,6 +13,7 @@ from peewee import ProgrammingError
 from werkzeug.routing import MapAdapter
 
 from petstore.dashboard.sessions import wanted_page
+from petstore.models.activity import Event
 from petstore.models.keys import Key
 from petstore.models.orders import Order
 from petstore.models.projects import Project
@@ -138,13 +139,16 @@ def test_unknown_path_counts_as_a_page(browser: Browser):
     assert browser.get("/dashboard").status_code == 429
 
 
+@pytest.mark.parametrize(
+    ("path", "look"),
+    [("x", (Session, "find_caller")), ("animals/7", (Event, "find_removal"))],
+)
 def test_fault_of_the_database_is_not_hidden_by_a_404(
-    browser: Browser, monkeypatch: pytest.MonkeyPatch
+    browser: Browser, monkeypatch: pytest.MonkeyPatch, path: str, look: tuple
 ):
     for error, status in ((Busy("It is locked."), 404), (ProgrammingError(), 500)):
-        fail = Mock(side_effect=error)
-        monkeypatch.setattr(Session, "find_caller", fail)
-        assert is_page(browser.get("/dashboard/x"), status)
+        monkeypatch.setattr(*look, Mock(side_effect=error))
+        assert is_page(browser.get(f"/dashboard/{path}"), status)
 
 
 def test_other_paths_get_a_json_error(visitor: Browser, project: Project):
