@@ -119,3 +119,23 @@ def test_short_setback_resets_nothing_and_a_long_one_the_minute_alone(
     clock.move(seconds=-300)
     assert send(client, 3) == [200, 200, 429]
     assert '"minute";r=1;t=59,' in client.get(PETS).headers["RateLimit"]
+
+
+def test_setback_over_midnight_counts_in_the_later_day(
+    client: FlaskClient, clock: Clock
+):
+    clock.set_ms(DAY_END_MS + 1)
+    assert send(client, 3) == [200] * 3
+    clock.set_ms(DAY_END_MS - 300_000)
+    assert remaining(client.get(PETS)) == (2, 1)
+    assert send(client, 2) == [200, 429]
+    assert retry_after(client.get(PETS)) == 300 + 24 * 3600
+    clock.set_ms(DAY_END_MS + 300_000)
+    assert send(client) == [429]
+
+
+def test_setback_by_more_than_a_day_begins_a_new_one(client: FlaskClient, clock: Clock):
+    clock.set_ms(DAY_END_MS + 1)
+    assert send(client, 3) == [200] * 3
+    clock.move(days=-1.1)
+    assert remaining(client.get(PETS)) == (2, 4)
