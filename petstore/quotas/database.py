@@ -5,11 +5,10 @@ from functools import cache
 from typing import Any
 
 import peewee
-from limits.storage import Storage
 from peewee import EXCLUDED, SQL, BigIntegerField, Case, Query, Select, chunked, fn
 
 from petstore import clock
-from petstore.quotas.strategy import NO_BAN, AlignedWindowSupport, Ban, Counts, Window
+from petstore.quotas.strategy import NO_BAN, AlignedWindowStorage, Ban, Counts, Window
 from petstore.storage import CounterModel, compiled, counters, placeholder
 
 UNLIMITED = 2**62
@@ -41,10 +40,9 @@ class Strike(CounterModel):
     counts = peewee.BooleanField()  # whether the latest refusal is among the strikes
 
 
-class DatabaseStorage(Storage, AlignedWindowSupport):
+class DatabaseStorage(AlignedWindowStorage):
     """Counts exactly over all processes: the database serializes a window's hits."""
 
-    STORAGE_SCHEME = ["petstore+database"]
     base_exceptions = peewee.PeeweeException  # raised while the database is away
 
     def __init__(self) -> None:

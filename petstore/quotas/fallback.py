@@ -8,7 +8,7 @@ import threading
 from collections.abc import Sequence
 
 import peewee
-from limits.storage import MemoryStorage, Storage
+from limits.storage import MemoryStorage
 from redis.exceptions import RedisClusterException, RedisError
 
 from petstore import clock, timeouts
@@ -20,7 +20,7 @@ from petstore.quotas.redis import redis_storage
 from petstore.quotas.strategy import (
     NO_BAN,
     AlignedWindowRateLimiter,
-    AlignedWindowSupport,
+    AlignedWindowStorage,
     Ban,
     Counts,
     Decision,
@@ -48,10 +48,9 @@ class FallbackRateLimiter(AlignedWindowRateLimiter):
     def __init__(self, redis_url: str | None, workers: int) -> None:
         super().__init__(DatabaseStorage())
         self._redis_url = redis_url
-        self._workers = workers
         self._is_open = redis_url is None
-        self._lock, self._own_lock = threading.Lock(), threading.Lock()
-        self._share: AlignedWindowRateLimiter | None = None  # of this process
+        self._lock = threading.Lock()
+        self._own = AlignedWindowRateLimiter(ShareStorage(workers))
         self.is_down = False  # whether requests are counted here
         self.reason = ""  # why the last outage began
         self.answers = True  # whether the storage did when it was last asked
@@ -98,7 +97,7 @@ class FallbackRateLimiter(AlignedWindowRateLimiter):
             self.is_down, self._failed, self.reason = True, windows, str(reason)
             emit("counters_lost", reason=self.reason)
 
-    def _open(self) -> Storage:
+    def _open(self) -> AlignedWindowStorage:
         """Return Redis: a cluster is asked, and the names need the database.
 
         Several installations may share a Redis, so the database of each has an id. It
@@ -111,19 +110,9 @@ class FallbackRateLimiter(AlignedWindowRateLimiter):
                 self._is_open = True
             return self.storage
 
-    @property
-    def _own(self) -> AlignedWindowRateLimiter:
-        # limits starts a thread with it, and meanwhile another request may come here.
-        with self._own_lock:
-            if self._share is None:
-                self._share = AlignedWindowRateLimiter(ShareStorage(self._workers))
-            return self._share
 
-
-class ShareStorage(MemoryStorage, AlignedWindowSupport):
+class ShareStorage(MemoryStorage, AlignedWindowStorage):
     """limits' counters of one process: a window has the share that belongs to it."""
-
-    STORAGE_SCHEME = None  # type: ignore[assignment]  # no URL leads to it
 
     def __init__(self, workers: int) -> None:
         super().__init__()
@@ -134,30 +123,23 @@ class ShareStorage(MemoryStorage, AlignedWindowSupport):
         self, windows: Sequence[Window], amount: int = 1, ban: Ban = NO_BAN
     ) -> Counts:
         now_ms = clock.now_ms()
+        ends = [window.end(now_ms) for window in windows]
+        # Windows of limits begin with a hit. These have a key for each end.
+        keys = [f"{w.key}/{end}" for w, end in zip(windows, ends, strict=True)]
         with self._lock:
             # The shares of the other processes count as used.
             used = [
-                w.limit - max(1, w.limit // self._workers) + self.get(_current(w.key))
-                for w in windows
+                w.limit - max(1, w.limit // self._workers) + self.get(key)
+                for w, key in zip(windows, keys, strict=True)
             ]
             rooms = [w.limit - number for w, number in zip(windows, used, strict=True)]
             is_granted = now_ms >= ban.until_ms and 0 < amount <= min(rooms)
             if is_granted and len(self.storage) >= timeouts.LIMITS.outage_windows:
                 self.reset()
-            for window in windows if is_granted else ():
-                self.incr(_current(window.key), window.seconds, amount)
+            for window, key in zip(windows, keys, strict=True) if is_granted else ():
+                self.incr(key, window.seconds, amount)
         counted = [number + amount * is_granted for number in used]
-        ends = [window.end(now_ms) for window in windows]
         return Counts(is_granted, now_ms, 0, list(zip(counted, ends, strict=True)))
-
-    def clear(self, key: str) -> None:
-        super().clear(_current(key))
-
-
-def _current(key: str) -> str:
-    """Return the name of the current window: those of limits begin with a hit."""
-    seconds = int(key.rpartition("/")[-1])
-    return f"{key}/{clock.now_ms() // clock.MS_PER_SECOND // seconds}"
 
 
 def _is_outage(error: Exception) -> bool:

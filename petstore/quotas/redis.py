@@ -20,13 +20,13 @@ from redis.exceptions import NoScriptError, RedisClusterException
 from redis.retry import Retry
 
 from petstore import clock, timeouts
-from petstore.quotas.strategy import NO_BAN, AlignedWindowSupport, Ban, Counts, Window
+from petstore.quotas.strategy import NO_BAN, AlignedWindowStorage, Ban, Counts, Window
 from petstore.storage import Busy, seconds_left
 
 SHORTEST_SECONDS = 0.001  # 0 would not wait for what has arrived
 
 
-class SingleStorage(storage.RedisStorage, AlignedWindowSupport):
+class SingleStorage(storage.RedisStorage, AlignedWindowStorage):
     """Counts exactly over all hosts: Redis runs one script at a time."""
 
     STORAGE_SCHEME = storage.RedisStorage.STORAGE_SCHEME

@@ -5,9 +5,9 @@ keys contain the limit, so a change of plan would begin anew. And limits hits on
 after the other, so a request that the day refuses would have used up the minute.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
-from typing import NamedTuple, Self, cast
+from typing import NamedTuple, Self
 
 from limits import RateLimitItem
 from limits.storage import Storage
@@ -148,8 +148,8 @@ class Decision(NamedTuple):
         ]
 
 
-class AlignedWindowSupport(ABC):
-    """What a storage offers to `AlignedWindowRateLimiter`."""
+class AlignedWindowStorage(Storage):
+    """A storage of limits that counts in several windows together."""
 
     @abstractmethod
     def acquire_windows(
@@ -169,19 +169,14 @@ class AlignedWindowSupport(ABC):
 class AlignedWindowRateLimiter(RateLimiter):
     """Fixed windows that begin with the UTC minute, hour or day."""
 
-    storage: Storage
-
-    def __init__(self, storage: Storage) -> None:
-        if not isinstance(storage, AlignedWindowSupport):
-            raise NotImplementedError(f"{type(storage)} cannot count windows together")
-        super().__init__(storage)
+    storage: AlignedWindowStorage
 
     def hit_all(
         self, windows: Sequence[Window], cost: int = 1, ban: Ban = NO_BAN
     ) -> Decision:
         """Consume the limits of all windows, or none; with a cost of 0, look."""
-        storage = cast(AlignedWindowSupport, self.storage)
-        is_granted, now_ms, strikes, used = storage.acquire_windows(windows, cost, ban)
+        counts = self.storage.acquire_windows(windows, cost, ban)
+        is_granted, now_ms, strikes, used = counts
         pairs = zip(windows, used, strict=True)
         found = [window.at(now_ms, *used_and_end) for window, used_and_end in pairs]
         return Decision(is_granted, found, now_ms, cost or 1, ban.until_ms, strikes)
