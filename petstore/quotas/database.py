@@ -172,7 +172,7 @@ def _strikes(ban: Ban, now_ms: int) -> int:
 @compiled(counters)
 def _upsert_strike() -> Query:
     now = placeholder("at_ms")
-    has_paused = now - Strike.refused_ms >= placeholder("pause_ms")
+    has_paused = now - Strike.refused_ms >= clock.MS_PER_SECOND
     is_strike = (now >= placeholder("until_ms")) & has_paused
     strikes: Any = Case(None, [(Strike.minute == EXCLUDED.minute, Strike.strikes)], 0)
     first: dict[Any, Any] = {

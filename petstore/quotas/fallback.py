@@ -13,7 +13,6 @@ from redis.exceptions import RedisClusterException, RedisError
 
 from petstore import clock, timeouts
 from petstore.events import emit
-from petstore.models import RuleError
 from petstore.models.secrets import Secret
 from petstore.quotas.database import DatabaseStorage
 from petstore.quotas.redis import redis_storage
@@ -29,13 +28,6 @@ from petstore.quotas.strategy import (
 from petstore.storage import Busy, counters, db
 
 ID_LENGTH = 12  # of 64 different characters
-
-
-class CountersLocked(RuleError):
-    """Others keep a counter locked, so that the request cannot be counted."""
-
-    code = "service_unavailable"
-    text = "The request could not be counted; please try again."
 
 
 class FallbackRateLimiter(AlignedWindowRateLimiter):
@@ -62,7 +54,7 @@ class FallbackRateLimiter(AlignedWindowRateLimiter):
     ) -> Decision:
         """Consume the limits of all windows, or none; with a cost of 0, look.
 
-        Raises `CountersLocked`.
+        Raises `Busy` if others keep a counter locked.
         """
         if self.is_down and clock.monotonic() < self._retry_at:
             return self._own.hit_all(windows, cost, ban)
@@ -74,8 +66,8 @@ class FallbackRateLimiter(AlignedWindowRateLimiter):
                 # Of a cluster another node may be away, and this one not.
                 super().hit_all(self._failed, cost=0)
             decision = super().hit_all(windows, cost, ban)
-        except Busy as error:
-            raise CountersLocked from error
+        except Busy:
+            raise
         except Exception as error:
             if not _is_outage(error):
                 raise

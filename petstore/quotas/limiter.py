@@ -13,9 +13,10 @@ from petstore.models.callers import Caller
 from petstore.models.grants import PUBLIC
 from petstore.models.keys import Key
 from petstore.models.plans import FREE, Quota, quota_of
-from petstore.quotas.fallback import CountersLocked, FallbackRateLimiter
+from petstore.quotas.fallback import FallbackRateLimiter
 from petstore.quotas.strategy import FORM, KEY, Ban, Decision, Window
 from petstore.settings import Settings
+from petstore.storage import Busy
 
 Limits = Sequence[RateLimitItem]
 KNOWN = 1_000  # keys and networks whose last figures a process keeps
@@ -78,7 +79,7 @@ class Limiter:
         windows = _windows_of_address("address", address, STRANGERS)
         try:
             return self._count_networks(windows, cost=0)
-        except CountersLocked:
+        except Busy:
             return self._last_known(windows)
 
     def last_known(self, caller: Caller | None, address: str | None) -> Decision:

@@ -50,7 +50,7 @@ class SingleStorage(storage.RedisStorage, AlignedWindowStorage):
         self, windows: Sequence[Window], amount: int = 1, ban: Ban = NO_BAN
     ) -> Counts:
         names = [window.key for window in windows]
-        arguments = [amount, ban.until_ms, ban.pause_ms]
+        arguments = [amount, ban.until_ms]
         arguments += [number for window in windows for number in window[1:3]]
         if ban.key_id is not None:
             tag, _, _ = names[0].partition("/")

@@ -25,7 +25,6 @@ class Ban(NamedTuple):
 
     until_ms: int = 0
     key_id: int | None = None
-    pause_ms: int = 1000  # after the previous refusal, before one counts
 
 
 NO_BAN = Ban()
