@@ -8,7 +8,7 @@ import zlib
 from petstore import randomness
 
 ALPHABET = string.digits + string.ascii_uppercase + string.ascii_lowercase
-PAIRS = [first + last for first in ALPHABET for last in ALPHABET]
+PAIRS = [first + last for first in ALPHABET for last in ALPHABET]  # of digits
 LOOKUP_LENGTH = 12
 SECRET_LENGTH = 30  # 62^30 is more than 2^178
 CHECKSUM_LENGTH = 6  # 62^6 is more than 2^32
@@ -17,7 +17,6 @@ MARK = "pet_"
 PREFIX_LENGTH = len(MARK) + LOOKUP_LENGTH
 PREFIX_PATTERN = f"{MARK}[0-9A-Za-z]{{{LOOKUP_LENGTH}}}"
 
-_PAIRS = [one + other for one in ALPHABET for other in ALPHABET]  # of digits
 # A key in any text, such as a path; the group is its public prefix.
 _KEY = re.compile(f"({PREFIX_PATTERN})[0-9A-Za-z]+")
 _SHAPE = re.compile(

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterable
-from unicodedata import combining, normalize
+
+from petstore.models.searching import searchable
 
 _ENDING = re.compile("(?:en|es|er|e|n|s)$")
 _LONG = 5  # letters; of such names one letter may differ, be missing or too much
@@ -25,8 +26,7 @@ def _first(text: str, known: list[tuple[str, str]]) -> str | None:
 
 def _plain(name: str) -> str:
     """Return a name without case, accents and blanks."""
-    letters = normalize("NFKD", name.casefold())
-    return "".join(x for x in letters if not (combining(x) or x.isspace()))
+    return "".join(searchable(name).split())
 
 
 def _is_letter_apart(one: str, other: str) -> bool:
