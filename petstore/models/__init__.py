@@ -68,11 +68,9 @@ class OfProject:
     def get_whole(cls, project_id: int, id: int) -> Self:
         """Return one row of the project with all of its columns; raises `NotFound`."""
         model: Any = cls
-        is_own = (model.project == project_id) & (model.id == id)
-        whole: Self | None = model.get_or_none(is_own)
-        if whole is None:
-            raise NotFound(cls.noun, id)
-        return whole
+        if whole := model.get_or_none(model.project == project_id, model.id == id):
+            return whole
+        raise NotFound(cls.noun, id)
 
     @classmethod
     def page(
@@ -87,21 +85,20 @@ class OfProject:
 
     @classmethod
     def delete_surplus(cls, kept: int, most: int, **values: int | str) -> None:
-        """Delete the oldest rows beyond so many, of those with these values."""
-        _delete_surplus(cls, kept, most, *values, **values)
+        """Of the rows with these values, delete the oldest `most` that are not kept.
 
-
-@compiled(db)
-def _delete_surplus(model: Any, kept: int, most: int, *names: str) -> Query:
-    equal = [(getattr(model, name), placeholder(name)) for name in names]
-    keys, ids = db.order_along_index(equal, [model.id]), model.select(model.id)
-    newest = ids.where(db.along_index(equal, model.id >= 0))
-    newest = newest.order_by(*(key.desc() for key in keys))
-    # This is null, and nothing is surplus, while there are no more than are kept.
-    newest_surplus = newest.offset(kept).limit(1)
-    is_surplus = db.along_index(equal, model.id >= 0, model.id <= newest_surplus)
-    few = db.skip_locked(ids.where(is_surplus).order_by(*keys).limit(most))
-    return model.delete().where(db.is_among([model.id], few))
+        The newest are kept, as many as `kept` says.
+        """
+        model: Any = cls
+        equal = [(getattr(model, name), value) for name, value in values.items()]
+        keys, ids = db.order_along_index(equal, [model.id]), model.select(model.id)
+        newest = ids.where(db.along_index(equal, model.id >= 0))
+        newest = newest.order_by(*(key.desc() for key in keys))
+        # This is null, and nothing is surplus, while there are no more than are kept.
+        newest_surplus = newest.offset(kept).limit(1)
+        is_surplus = db.along_index(equal, model.id >= 0, model.id <= newest_surplus)
+        few = db.skip_locked(ids.where(is_surplus).order_by(*keys).limit(most))
+        model.delete().where(db.is_among([model.id], few)).execute()
 
 
 @compiled(db)
@@ -115,10 +112,9 @@ def _select_page(model: type[BaseModel], *filters: str) -> Select:
     # Along an index on the project, the filters by name, and the id.
     equal = [getattr(model, name) for name in ("project", *filters)]
     values = [(column, placeholder(column.name)) for column in equal]
-    query: Select = (
+    return (
         model.select(*model.columns())
         .where(db.along_index(values, model.id > placeholder("after")))
         .order_by(*equal, model.id)
         .limit(placeholder("limit"))
     )
-    return query

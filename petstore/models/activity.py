@@ -3,13 +3,13 @@
 import json
 from typing import Any, Self
 
-from peewee import SQL, BigAutoField, BigIntegerField, ForeignKeyField, Query, TextField
+from peewee import SQL, BigAutoField, BigIntegerField, ForeignKeyField, TextField
 
 from petstore import clock, events
 from petstore.events import KEPT, KEPT_MS, KINDS, SETTINGS, SHELTER
 from petstore.models import OfProject
 from petstore.models.projects import Project
-from petstore.storage import BaseModel, compiled, db, placeholder
+from petstore.storage import BaseModel
 from petstore.storage.lists import Cursor, Listing, ListPage
 
 DELETED_AT_ONCE = 20
@@ -73,14 +73,6 @@ def record(slug: str, topic: str, name: str, actor: str, facts: dict[str, Any]) 
     event.
     """
     values = {"name": name, "actor": actor, "facts": json.dumps(facts)}
-    for (project,) in _insert(slug=slug, topic=topic, **values):
-        Event.delete_surplus(KEPT, DELETED_AT_ONCE, project=project, topic=topic)
-
-
-@compiled(db)
-def _insert() -> Query:
-    texts = (Event.topic, Event.name, Event.actor, Event.facts)
-    found = Project.select(Project.id, db.now_ms, *map(placeholder, texts))
-    fields = (Event.project, Event.at_ms, *texts)
-    insert = Event.insert_from(found.where(Project.slug == placeholder("slug")), fields)
-    return insert.returning(Event.project)
+    if project := Project.get_or_none(slug=slug):
+        Event.create(project=project, topic=topic, at_ms=clock.now_ms(), **values)
+        Event.delete_surplus(KEPT, DELETED_AT_ONCE, project=project.id, topic=topic)

@@ -236,9 +236,8 @@ class Domain(BaseModel):
                 # If the row is gone now, what was taken is given back.
                 if not self._change(**columns):
                     raise NotFound("domain", self.id)
-        except (
-            peewee.IntegrityError
-        ):  # another project has verified it at the same time
+        except peewee.IntegrityError:
+            # Another project has verified it at the same time.
             self.record(result, by_owner=by_owner)
 
     def record_certificate(self, certificate: Certificate) -> None:
@@ -354,13 +353,12 @@ def _is_due(now: int) -> Expression:
     entitled = Project.select(SQL("1")).where(
         Project.id == Domain.project, Project.plan.in_(PLANS_WITH_DOMAINS)
     )
-    is_due: Expression = (
+    return (
         Domain.verified_ms.is_null(False)
         & was_served
         & (Domain.checked_ms < now - pause_ms)
         & fn.EXISTS(entitled)
     )
-    return is_due
 
 
 def _points_here_since(
@@ -369,8 +367,7 @@ def _points_here_since(
 ) -> Expression:
     """Return the condition that DNS points here, or has until after that instant."""
     since = domain.misdirected_since_ms
-    is_here: Expression = since.is_null() | (since > oldest_ms)
-    return is_here
+    return since.is_null() | (since > oldest_ms)
 
 
 def _primary_name(oldest_ms: int | peewee.ColumnBase) -> "peewee.ModelSelect[Domain]":

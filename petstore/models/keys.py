@@ -22,10 +22,7 @@ STATUSES = ("working", "ended")
 # What may be changed, and its activity tells.
 CHANGEABLE = ("label", "per_minute", "per_day", "origins")
 # What the successor of a key has of it.
-INHERITED = (
-    *("label", "stored_role", "is_public", "per_minute", "per_day", "origins"),
-    *("expires_ms", "banned_until_ms"),
-)
+INHERITED = ("label", *FULL_GRANT.columns, "expires_ms", "banned_until_ms")
 
 
 class KeyNotActive(RuleError):
@@ -269,9 +266,8 @@ class Key(BaseModel):
         """Whether no other full key works, but for those that were rotated."""
         stays = (Key.id == self.id) | Key.retires_ms.is_null()
         keys = Key.working(self.project_id, clock.now_ms())
-        return [key.id for key in keys.where(Key.stored_role == FULL, stays)] == [
-            self.id
-        ]
+        ids = [key.id for key in keys.where(Key.stored_role == FULL, stays)]
+        return ids == [self.id]
 
     def revoke(self, *, may_be_last: bool = True) -> None:
         """End the key on its next request; raises `LastFullKey` if it must not be."""

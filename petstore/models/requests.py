@@ -44,8 +44,7 @@ class WriteQueue(Generic[Entry]):
         self._entries.append(entry)
         if (surplus := len(self._entries) - timeouts.LIMITS.notes) > 0:
             self._take(surplus)
-        if not self._flushing.is_started:
-            self._flushing.start(self._seconds())
+        self._flushing.start(self._seconds())
 
     def flush(self) -> None:
         """Write all entries; while the database is away, they are kept."""
