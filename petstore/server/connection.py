@@ -29,10 +29,6 @@ INT_BYTES = 4  # of C
 STATUSES_WITHOUT_BODY = ("1", "204", "304")  # "1" stands for all 1xx
 
 
-# All connections share it: what is received is copied out of it at once.
-_buffer = memoryview(bytearray(timeouts.LIMITS.read_bytes))
-
-
 class ClientGone(Exception):
     """The client has disconnected, or was too slow."""
 
@@ -132,7 +128,6 @@ class Connection:
             "PATH_INFO": "/v1",
             "QUERY_STRING": "",
             "SERVER_PROTOCOL": "HTTP/1.1",
-            "RAW_URI": "/v1",
             # Its traceback would keep what was received until the garbage collector
             # comes.
             UNREADABLE: error.with_traceback(None),
@@ -183,7 +178,7 @@ class Connection:
             for limit in (max(seconds, 0), 0):
                 self._client.settimeout(limit)
                 with suppress(TimeoutError):
-                    return bytes(_buffer[: self._client.recv_into(_buffer)])
+                    return self._client.recv(timeouts.LIMITS.read_bytes)
         raise ClientGone
 
     def _send(self, data: bytes, seconds: float) -> None:

@@ -186,7 +186,6 @@ class RequestReader:
             path = absolute[2] or b"/"
         if b"%" in path:
             path = unquote_to_bytes(path)
-        self._environ["RAW_URI"] = self._url.decode("latin-1")
         self._environ["PATH_INFO"] = path.decode("latin-1")
         self._environ["QUERY_STRING"] = query.decode("latin-1")
 
