@@ -7,7 +7,6 @@ and keeps it after a reload. So each hook imports what it needs of the service i
 
 import atexit
 import os
-import resource
 import shutil
 import signal
 import socket
@@ -51,7 +50,6 @@ def on_starting(server: Arbiter) -> None:
     from petstore.storage import migrator
     from petstore.storage.database import open_databases, opened_databases
 
-    _require_descriptors()
     _require_free_ports(server)
     os.chown(METRICS, server.cfg.uid, server.cfg.gid)  # those of the workers
     for warning in unknown_settings():
@@ -63,16 +61,6 @@ def on_starting(server: Arbiter) -> None:
         sys.exit(f"Error: {error}")
     finally:
         opened_databases().close()
-
-
-def _require_descriptors() -> None:
-    from petstore.timeouts import LIMITS
-
-    _, files = resource.getrlimit(resource.RLIMIT_NOFILE)
-    least = LIMITS.spare_descriptors + LIMITS.least_connections
-    if 0 <= files < least:  # no limit is -1
-        limit = f"the limit of open files (ulimit -n) from {files}"
-        sys.exit(f"Error: raise {limit} to {least} at least; a worker needs so many")
 
 
 def _require_free_ports(server: Arbiter) -> None:

@@ -32,7 +32,6 @@ class Limits:
     notice_seconds: float = 0.3  # for requests on their way to a worker that stops
     accept_pause_seconds: float = 0.05  # when a connection cannot be accepted
     spare_descriptors: int = 96  # for files and for connections to the stores
-    least_connections: int = 8  # of clients; with fewer descriptors it does not start
     # Each file of its metrics has this size from the beginning: the kernel kills a
     # process that writes to a memory-mapped file for which the disk has no room.
     metrics_bytes: int = 256 * 1024
@@ -134,10 +133,7 @@ class Limits:
     def __post_init__(self) -> None:
         """Raise `ValueError` if two limits are in the wrong order."""
         self._check("few_requests", "running_requests", "connections")
-        self._check("linger_seconds", "request_seconds", "send_seconds")
         self._check("request_seconds", "upload_seconds")
-        self._check("accept_pause_seconds", "notice_seconds", "linger_seconds")
-        self._check("read_bytes", "head_bytes")
         self._check("lock_seconds", "server_statement_seconds")
         self._check("replay_lock_seconds", "lock_seconds")
         self._check("server_statement_seconds", "statement_seconds")
