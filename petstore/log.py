@@ -10,8 +10,7 @@ import json
 import logging
 import os
 from collections import deque
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from select import PIPE_BUF
 from typing import Any
 
@@ -85,11 +84,6 @@ class Stream:
 STDOUT, STDERR = Stream(1), Stream(2)
 
 
-def write(line: dict[str, Any]) -> None:
-    """Write a line of these members and the time to stdout."""
-    STDOUT.log(line)
-
-
 def flush() -> None:
     """Write the lines that wait, before the process ends."""
     ends = clock.monotonic() + timeouts.LIMITS.log_seconds
@@ -142,16 +136,10 @@ def handle_events(handler: logging.Handler) -> None:
     logger.propagate = False
 
 
-@contextmanager
-def of_command() -> Iterator[None]:
-    """Log the events of the block to stderr, and to no terminal."""
-    handlers = logging.getLogger("petstore").handlers
+def handle_events_of_command() -> None:
+    """Log the events of this process to stderr, and to no terminal."""
     is_seen = os.isatty(STDERR.descriptor)
     handle_events(logging.NullHandler() if is_seen else LineHandler(STDERR))
-    try:
-        yield
-    finally:
-        logging.getLogger("petstore").handlers = handlers
 
 
 def _is_own(record: logging.LogRecord) -> bool:

@@ -6,6 +6,7 @@ import shutil
 import signal
 import time
 from collections.abc import Callable, Iterator
+from contextvars import copy_context
 from dataclasses import replace
 from pathlib import Path
 
@@ -242,8 +243,8 @@ def app(environ: dict[str, str], clock: Clock) -> Iterator[Flask]:
 @pytest.fixture
 def flask(app: Flask) -> Callable[..., Result]:
     """A function that runs a command in this process and returns its result."""
-    runner = app.test_cli_runner()
-    return lambda *arguments: runner.invoke(args=arguments)
+    run = app.test_cli_runner().invoke
+    return lambda *arguments: copy_context().run(run, args=arguments)
 
 
 @pytest.fixture

@@ -40,7 +40,8 @@ class Command(click.Command):
             return super().make_context(*args, **kwargs)
 
     def invoke(self, ctx: click.Context) -> Any:
-        with _errors_in_one_line(), log.of_command():
+        log.handle_events_of_command()
+        with _errors_in_one_line():
             return super().invoke(ctx)
 
 
@@ -51,11 +52,8 @@ class DatabaseCommand(Command):
         with _errors_in_one_line():
             opened_databases().extend_timeouts()
             migrator.require_migrated()
-            token = actor.set(OPERATOR)
-            try:
-                return super().invoke(ctx)
-            finally:
-                actor.reset(token)
+            actor.set(OPERATOR)
+            return super().invoke(ctx)
 
 
 class Group(Command, AppGroup):

@@ -19,7 +19,6 @@ from petstore.quotas.strategy import Decision
 from petstore.upkeep import housekeeping
 from petstore.web.application import (
     ApplicationRequest,
-    JsonResponse,
     RequestState,
     camel,
     current_request,
@@ -68,15 +67,14 @@ def _end(response: Response) -> Response:
     _count(request, response)
     _log(request, response)
     _record(request, response)
-    if not _deleting.is_started:
-        _deleting.start(timeouts.LIMITS.outdated_seconds)
+    _deleting.start(timeouts.LIMITS.outdated_seconds)
     return response
 
 
 def _log(request: ApplicationRequest, response: Response) -> None:
     state, rule, path = request.state, request.url_rule, request.path
     caller = state.caller
-    line = {
+    members = {
         "event": "request",
         "id": state.request_id,
         "method": request.method,
@@ -90,7 +88,7 @@ def _log(request: ApplicationRequest, response: Response) -> None:
         "address": request.remote_addr,
         "bytes": response.content_length,
     }
-    log.write(line)
+    log.STDOUT.log(members)
 
 
 def _count(request: ApplicationRequest, response: Response) -> None:
@@ -126,19 +124,14 @@ def _record(request: ApplicationRequest, response: Response) -> None:
     if caller := state.caller:
         if decision := state.decision:
             uses.add(KeyUse(caller.key_id, decision.now_ms, status not in REFUSED))
-        if (
-            status >= FIRST_ERROR
-            and caller.role != PUBLIC
-            and state.is_api
-            and isinstance(response, JsonResponse)
-        ):
+        if status >= FIRST_ERROR and caller.role != PUBLIC and state.is_api:
             failures.add(_failure(request, caller, response))
 
 
 def _failure(
-    request: ApplicationRequest, caller: Caller, response: JsonResponse
+    request: ApplicationRequest, caller: Caller, response: Response
 ) -> dict[str, Any]:
-    error = orjson.loads(response.body)
+    error = orjson.loads(response.data)
     return {
         "project": caller.project_id,
         "at_ms": clock.now_ms(),
