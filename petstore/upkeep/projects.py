@@ -3,7 +3,6 @@
 import time
 from collections.abc import Iterator
 from importlib import import_module
-from itertools import accumulate
 from pkgutil import walk_packages
 from typing import Any
 
@@ -17,8 +16,6 @@ from petstore.storage import BaseModel, db
 from petstore.storage.copies import table_groups
 
 ROUNDS = 10
-MOST_COMPARED = 1_000_000  # rows, which takes about a second
-PROJECT_COST = 500  # rows more for each project, since that takes three statements
 
 
 def import_tables() -> None:
@@ -30,31 +27,15 @@ def import_tables() -> None:
 
 def count_rows(project: Project) -> None:
     """Count the rows that a plan limits: those of the models with `is_limited`."""
-    with db.atomic():
-        take_rows(project.id, 0)  # others that add some wait
-        project.rows_held = _held(project)
-        project.save(only=[Project.rows_held])
-
-
-def miscounted() -> tuple[list[str], int]:
-    """Return the slugs of projects that hold more or fewer rows than were counted.
-
-    Only the smallest are compared, since that must not take long; the number is that of
-    the others.
-    """
-    with db.snapshot():
-        found = sorted(Project.all_by_slug(), key=lambda each: each.rows_held)
-        costs = accumulate(each.rows_held + PROJECT_COST for each in found)
-        few = found[: sum(cost <= MOST_COMPARED for cost in costs)]
-        wrong = [each.slug for each in few if _held(each) != each.rows_held]
-    return wrong, len(found) - len(few)
-
-
-def _held(project: Project) -> int:
     import_tables()
     tables: list[Any] = BaseModel.__subclasses__()
     limited = [each for each in tables if getattr(each._meta, "is_limited", False)]
-    return sum(each.select().where(each.project == project).count() for each in limited)
+    with db.atomic():
+        take_rows(project.id, 0)  # others that add some wait
+        project.rows_held = sum(
+            each.select().where(each.project == project).count() for each in limited
+        )
+        project.save(only=[Project.rows_held])
 
 
 def delete_project(project: Project) -> None:

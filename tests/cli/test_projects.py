@@ -3,12 +3,10 @@
 import json
 from collections.abc import Callable
 
-import pytest
 from flask.testing import FlaskClient
 
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
-from petstore.upkeep import projects as upkeep
 from tests.cli.outputs import printed, refusal, table, text_of
 from tests.harness.databases import of_both_engines
 
@@ -135,17 +133,10 @@ def test_database_with_a_project_is_left_alone(flask: Callable, project: Project
 
 
 @of_both_engines
-def test_rows_that_another_release_has_added_are_told_and_counted_again(
+def test_rows_that_another_program_has_added_are_counted_again(
     flask: Callable, client: FlaskClient, project: Project, rival: Project
 ):
     client.post("/v1/pets", json={"name": "Rex", "categoryId": 7})
     Pet.insert(project=project, name="Bo", category_id=7, status="sold").execute()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(upkeep, "MOST_COMPARED", upkeep.PROJECT_COST)
-        assert "not compared: 1" in text_of(flask("check"))
-    result = flask("check")
-    assert (result.exit_code, "projects count-rows" in result.stdout) == (1, True)
-    assert "shelter hold" in result.stdout
     assert text_of(flask("projects", "count-rows")) == "rival 0\nshelter 3\n"
     assert printed(flask("projects", "count-rows", "shelter")) == "3"
-    text_of(flask("check"))
