@@ -6,7 +6,7 @@ import io
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from itertools import count, islice
+from itertools import chain, islice, repeat
 from typing import Any, NamedTuple
 
 from peewee import chunked
@@ -20,6 +20,7 @@ from petstore.storage import NEVER, deadline
 NOT_CLOSED = "a quotation mark is not closed"
 AFTER_QUOTE = "there is text after a closing quotation mark"
 MAX_COLUMNS = 300
+MAX_CELLS = 100_000  # of a line, as far as separators tell
 MAX_HEAD_LENGTH = 100
 MAX_LINES = 5  # with other letters than ASCII, of which so much is shown
 SHOWN_LENGTH = 200
@@ -134,7 +135,7 @@ class Table:
         )
         self.other_letters: list[str] = []  # lines that show which encoding is right
         if self.encoding in ENCODINGS:
-            others = (line for line in self._text if not line.isascii())
+            others = (line for line in self._pieces() if not line.isascii())
             self.other_letters = [x[:SHOWN_LENGTH] for x in islice(others, MAX_LINES)]
             self._text.seek(0)
         self._beginning = self._text.read(2 * SHOWN_LENGTH)
@@ -160,9 +161,7 @@ class Table:
         Lines at fault go to `faults` instead.
         """
         lines, width, first = 0, len(self.heads), self._seen[0]
-        for rows in count():
-            if rows % timeouts.LIMITS.imported_rows == 0:
-                _go_on()
+        while True:
             number = self._before + self._reader.line_num + 1
             try:
                 cells = next(self._reader)
@@ -210,11 +209,22 @@ class Table:
         self._text.seek(0)
         for _ in range(self._before):
             self._text.readline()
+        # Others go on between pieces: one cell may have all of the file's lines.
+        pieces = map(self._with_few_cells, self._pieces(), repeat(separator))
         reader = csv.reader(
-            self._text, delimiter=separator, strict=True, skipinitialspace=True
+            pieces, delimiter=separator, strict=True, skipinitialspace=True
         )
         rows = islice(reader, timeouts.LIMITS.imported_rows)  # in which heads stand
         return reader, next((row for row in rows if any(map(str.strip, row))), [])
+
+    def _pieces(self) -> Iterator[str]:
+        """Yield what a line break ends, within cells too; others go on in between."""
+        return chain.from_iterable(in_parts(self._text))
+
+    def _with_few_cells(self, piece: str, separator: str) -> str:
+        if piece.count(separator) > MAX_CELLS:  # which take long to tell apart
+            raise self._refused(f"A line has more than {MAX_CELLS:,} cells")
+        return piece
 
     def _refused(self, fault: str) -> NotReadable:
         """Return the error for a file that is text, with its heads and first line."""

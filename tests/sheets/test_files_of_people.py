@@ -6,14 +6,16 @@ import pytest
 
 from petstore.models.categories import Category
 from petstore.models.projects import Plan, Project
-from petstore.sheets import exports
+from petstore.sheets import exports, lines
 from petstore.sheets.choices import ENCODINGS, Choices
 from petstore.sheets.imports import foresee, store
 from petstore.sheets.lines import NotReadable
+from petstore.timeouts import LIMITS
 from tests.harness.browser import add_pet
 from tests.harness.databases import of_both_engines
 
 HEAD = "name,category\n"
+BREAKS = 40_000 * "\n"
 REX = ("Rex", "Dogs", "available")
 NAMES = (
     *("Rex", "Ömer, der Hund", "=1+1", "'=1", "007", "1/2", "3,5", "1e5", 'a;"@b', "-"),
@@ -90,12 +92,32 @@ def test_long_cell_of_a_chosen_column_is_at_fault_at_once(project: Project):
     assert str(fault) == "Line 2: category: has more than 1,000 characters"
 
 
+@pytest.mark.parametrize(
+    ("content", "times"),
+    [
+        (f'name,category,x\nRex,Dogs,"{BREAKS}"', 1),
+        (f'name,category,x\nRex,Dogs,"{BREAKS}', 1),
+        (f'name,category,"{BREAKS}"\nRex,Dogs\n', 2),  # for each separator
+        (f"{HEAD}{BREAKS}Zo\xeb,Dogs\n", 2),  # once for other letters than ASCII
+    ],
+)
+def test_others_go_on_while_a_cell_with_many_lines_is_read(
+    project: Project, content: str, times: int, monkeypatch: pytest.MonkeyPatch
+):
+    ways: list[None] = []
+    monkeypatch.setattr(lines, "give_way", lambda: ways.append(None))
+    foresee(project, content.encode("cp1252"))
+    assert len(ways) >= times * len(BREAKS) // LIMITS.imported_rows
+
+
 def test_heads_are_looked_for_at_the_beginning(project: Project):
     with pytest.raises(NotReadable, match="begins with many empty lines"):
         foresee(project, b"\n" * 400 + b"name,category\nRex,Dogs\n")
 
 
-@pytest.mark.parametrize("heads", [",".join("x" * 301), '"name,category\n' * 2])
+@pytest.mark.parametrize(
+    "heads", [",".join("x" * 301), '"name,category\n' * 2, "," * 100_001]
+)
 def test_file_that_cannot_be_used_is_told_with_its_beginning(
     project: Project, heads: str
 ):
