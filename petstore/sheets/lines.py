@@ -26,19 +26,28 @@ MAX_LINES = 5  # with other letters than ASCII, of which so much is shown
 SHOWN_LENGTH = 200
 # A column that nobody reads may hold a picture.
 csv.field_size_limit(timeouts.LIMITS.import_bytes)
-# How files begin that are no text with lines of cells, and what they are.
-KINDS = {
-    rb"PK\x03\x04(?=.*?(?:xl/|\[Content_Types\]|opendocument))": "a workbook",
-    rb"\xd0\xcf\x11\xe0": "a workbook",  # from before 2007
-    rb"PK\x03\x04|\x1f\x8b|Rar!|7z\xbc\xaf": "an archive",
-    rb"%PDF": "a PDF",
-    rb"(?:\xef\xbb\xbf)?\s*<": "a web page (HTML) or XML",
-    rb"(?:\xef\xbb\xbf)?\s*(?:\{|\[\s*[\[{])": "JSON",
-    rb"ID;P\w*(?:;[NE])*\r?\n[A-Z];": "SYLK",
-}
-AS_CSV = (
-    "Open it where it was made, save it as CSV (if there is a choice, as CSV UTF-8), "
-    "and choose that file"
+_SAVED = "Open it in a spreadsheet, and save it as CSV (CSV UTF-8 if there is a choice)"
+_COPIED = "Copy its table to a spreadsheet, and save that as CSV"
+_EXPORTED = "Export the list as CSV from the program that it comes from"
+_UNPACKED = "Unpack it, and choose the CSV file that is in it"
+_PLAIN = "Save it as plain text (in TextEdit: Format, Make Plain Text)"
+_NUMBERS = "In Numbers, choose File, Export To and CSV"
+_ZIP = rb"PK\x03\x04"
+# What has no lines of cells: how it begins, what else it has, what it is, what to do.
+KINDS = (
+    (_ZIP, b"word/", "a Word document", _COPIED),
+    (_ZIP, b"opendocument.text", "a text document", _COPIED),
+    (_ZIP, b"xl/workbook", "an Excel workbook", _SAVED),
+    (_ZIP, b"opendocument", "an OpenDocument spreadsheet", _SAVED),
+    (_ZIP, b".iwa", "a Numbers document", _NUMBERS),
+    (_ZIP + rb"|\x1f\x8b|Rar!|7z\xbc\xaf", b"", "an archive", _UNPACKED),
+    (rb"\xd0\xcf\x11\xe0", b"", "an old or encrypted workbook", _SAVED),
+    (rb"%PDF", b"", "a PDF", _EXPORTED),
+    (rb"\xff\xd8\xff|\x89PNG|GIF8|....ftyp", b"", "a picture or a film", _EXPORTED),
+    (rb"\{\\rtf", b"", "a rich text (RTF)", _PLAIN),
+    (rb"<", b"", "a web page (HTML) or XML", _SAVED),
+    (rb"\{|\[\s*[\[{]", b"", "JSON", _EXPORTED),
+    (rb"ID;P\w*(?:;[NE])*\r?\n[A-Z];", b"", "SYLK", _SAVED),
 )
 MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
@@ -247,9 +256,10 @@ def _go_on() -> None:
 
 def _encoding(content: bytes, chosen: str | None) -> tuple[str, str]:
     """Return the name of the encoding, and Python's."""
-    for beginning, kind in KINDS.items():
-        if re.match(beginning, content, re.DOTALL):
-            raise NotReadable(f"The file is {kind}. {AS_CSV}")
+    text = content.removeprefix(codecs.BOM_UTF8).lstrip()
+    for beginning, part, kind, advice in KINDS:
+        if re.match(beginning, text, re.DOTALL) and part in content:
+            raise NotReadable(f"The file is {kind}. {advice}")
     marked = [name for mark, name in MARKS.items() if content.startswith(mark)]
     for codec in marked or ["utf-8"] * (chosen not in ENCODINGS):
         with suppress(UnicodeDecodeError):
@@ -258,7 +268,7 @@ def _encoding(content: bytes, chosen: str | None) -> tuple[str, str]:
             return codec, codec
         if marked:
             raise NotReadable(
-                f"The file begins as UTF-8 or UTF-16, but is neither. {AS_CSV}"
+                f"The file begins as UTF-8 or UTF-16, but is neither. {_SAVED}"
             )
     if b"\0" in content:
         raise NotReadable("The file contains NUL, so it is no text")

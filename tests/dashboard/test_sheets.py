@@ -197,7 +197,7 @@ def test_line_that_has_become_wrong_stops_import(browser: Browser, project: Proj
 def test_what_is_no_list_of_animals_is_refused(browser: Browser, asked: Asked):
     for content, fault in (
         ("", "Choose a file that is not empty."),
-        (b"PK\x03\x04xl/workbook.xml", "The file is a workbook. Open it where it was"),
+        (b"PK\x03\x04xl/workbook.xml", "The file is an Excel workbook. Open it in a"),
     ):
         assert fault in words(asked(content))
     assert browser.submit(IMPORT).status_code == 400  # without a file

@@ -1,6 +1,9 @@
 """What people's files have is read, and their own downloads come back unchanged."""
 
 import codecs
+import io
+import re
+from zipfile import ZipFile
 
 import pytest
 
@@ -38,6 +41,23 @@ READ = {
     "an error that nobody reads": ("age,name,category\n#N/A,Rex,Dogs\n", [REX]),
     "a head twice": ("name,name,category\nRex,Tom,Dogs\n", [REX]),
     "status in any case": ("name,category,Status\nRex,Dogs, AVAILABLE\n", [REX]),
+}
+NO_TABLES = {
+    b"{\\rtf1\\ansi name,category\\\nRex,Dogs}": "a rich text (RTF). Save it as plain",
+    b"\n<html><table>": "a web page (HTML) or XML. Open it in a spreadsheet",
+    b'\xef\xbb\xbf [\n{"name": "Rex"}]': "JSON. Export the list as CSV",
+    b"ID;PWXL;N;E\nP;PGeneral\n": "SYLK. Open it in a spreadsheet",
+    b"%PDF-1.7": "a PDF. Export the list as CSV",
+    b"\xff\xd8\xff\xe0\0\x10JFIF": "a picture or a film. Export the list as CSV",
+    b"\0\0\0\x18ftypheic": "a picture or a film. Export the list as CSV",
+    b"\xd0\xcf\x11\xe0\xa1": "an old or encrypted workbook. Open it in a spreadsheet",
+    b"\x1f\x8b\x08": "an archive. Unpack it",
+    "animals.csv": "an archive. Unpack it",
+    "word/document.xml": "a Word document. Copy its table",
+    "xl/workbook.xml": "an Excel workbook. Open it in a spreadsheet",
+    "Index/Document.iwa": "a Numbers document. In Numbers, choose File, Export To",
+    "vnd.oasis.opendocument.spreadsheet": "an OpenDocument spreadsheet. Open it in a",
+    "vnd.oasis.opendocument.text": "a text document. Copy its table",
 }
 ENCODED = {
     **dict.fromkeys(("utf-8", "utf-8-sig", "utf-16", "cp1252")),
@@ -123,6 +143,17 @@ def test_file_that_cannot_be_used_is_told_with_its_beginning(
 ):
     with pytest.raises(NotReadable, match="It begins with: "):
         foresee(project, f"{heads}\nRex,Dogs\n".encode())
+
+
+@pytest.mark.parametrize(("content", "told"), NO_TABLES.items())
+def test_file_of_another_kind_is_told_as_what_it_is(
+    project: Project, content: str | bytes, told: str
+):
+    if isinstance(content, str):  # a name that an archive has
+        ZipFile(archive := io.BytesIO(), "w").writestr(content, content)
+        content = archive.getvalue()
+    with pytest.raises(NotReadable, match=f"^The file is {re.escape(told)}"):
+        foresee(project, content)
 
 
 @of_both_engines
