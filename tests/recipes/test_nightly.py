@@ -1,0 +1,78 @@
+"""The script of docs/moving.md keeps a list in step, and costs what the page says."""
+
+import os
+import runpy
+import sys
+import time
+from math import ceil
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from flask import Flask
+from werkzeug.serving import make_server
+
+from petstore.models.pets import Pet
+from petstore.models.plans import PLANS, Quota
+from petstore.models.projects import Plan, Project
+from tests.harness.clocks import Clock
+from tests.harness.documents import rows_of
+from tests.harness.listening import listening
+from tests.harness.servers import ROOT
+
+HEAD = "number,name,categoryId,status\n"
+ANIMALS = [f"A {n},Pet {n},{n % 3},sold\n" for n in range(120)]
+REQUESTS = (1 + 1_000, 1 + 9_000, 90 + 50)  # pages, and changes
+
+
+def test_list_is_kept_in_step_within_the_limits_of_the_free_plan(
+    app: Flask,
+    project: Project,
+    key: str,
+    clock: Clock,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    project.change_plan(Plan("free"))
+    server, files = make_server("127.0.0.1", 0, app), [tmp_path / "x", tmp_path / "ids"]
+    waits: list[int] = []
+    times = SimpleNamespace(**vars(time))  # others sleep, too
+    times.sleep = lambda x: waits.append(x) or clock.move(seconds=x)
+    monkeypatch.setattr(sys, "argv", ["", *map(str, files)])
+    environ = {"API": f"http://127.0.0.1:{server.server_port}/v1", "KEY": key}
+    monkeypatch.setattr(os, "environ", os.environ | environ)
+
+    def run(*lines: str) -> object:
+        files[0].write_text(HEAD + "".join(lines))
+        waits.clear()
+        with monkeypatch.context() as patch:
+            patch.setitem(sys.modules, "time", times)
+            with pytest.raises(SystemExit) as end:
+                runpy.run_path(str(ROOT / "docs/nightly.py"))
+        return end.value.code
+
+    with listening(server):
+        assert run(*ANIMALS) == 0
+        assert waits == [50, 60]  # for 1 + 120 requests
+        ids = files[1].read_text()
+        files[1].write_text(ids.removesuffix("A 119,120\n"))  # it was lost
+        clock.move(seconds=60)
+        assert run(*ANIMALS[:100], ANIMALS[119], "A 0,Max,7,\n", "B,Luna,7,\n") == 0
+        assert waits == []  # for 2 pages, 2 new ones, 1 correction, 19 deletions
+        assert files[1].read_text() == f"{ids}B,121\n"
+        assert "101 animals are missing" in str(run("A 0,Max,7,\n"))
+        assert "name: must not be blank" in str(run("A 0, ,7,\n", *ANIMALS[1:100]))
+    first, *others = Pet.page(project.id, after=0, limit=200)
+    assert first == (1, "Max", 7, "sold")
+    assert [pet.id for pet in others] == [*range(2, 101)]
+
+
+def test_table_says_what_it_costs():
+    for name, *cells in rows_of("moving.md", "By the API, every night"):
+        quota = PLANS[name.lower()].quota
+        assert cells == [costs(requests, quota) for requests in REQUESTS]
+
+
+def costs(requests: int, quota: Quota) -> str:
+    days = ceil(requests / quota.per_day)
+    return f"{days} days" if days > 1 else f"{ceil(requests / quota.per_minute)} min"
