@@ -14,7 +14,7 @@ from petstore.api.contract import ACCEPT_PATCH
 from petstore.errors import ErrorResponse
 from petstore.events import actor
 from petstore.models.callers import Caller
-from petstore.models.grants import FULL, KeyNotAllowed, require_role
+from petstore.models.grants import FULL, KeyNotAllowed, is_one_of, require_role
 from petstore.quotas.limiter import STRANGERS, Limiter
 from petstore.quotas.strategy import Decision
 from petstore.settings import Settings
@@ -118,7 +118,7 @@ def _require_origin(request: ApplicationRequest, caller: Caller) -> None:
     limits of the key protect its project.
     """
     origins, origin = caller.origins, request.environ.get("HTTP_ORIGIN")
-    if origins and origin is not None and origin not in origins.split():
+    if origins and origin is not None and not is_one_of(origin, origins):
         pages = ", ".join(origins.split())
         raise KeyNotAllowed(f"This key may only be used by pages of {pages}.")
 

@@ -29,7 +29,7 @@ MAX_GRACE_SECONDS = 31_536_000
 DEFAULT_GRACE_SECONDS = 86_400
 MAX_ORIGIN_LENGTH = 300
 DEFAULT_PORTS = {"http": 80, "https": 443}
-_ORIGIN = re.compile(r"(https?)://([^/?#@:\[\]]+|\[[^/?#@\[\]]+\])(?::([0-9]+))?/?")
+_ORIGIN = re.compile(r"(https?)://([^/?#@:\[\]]+|\[[^/?#@\[\]]+\])(?::([0-9]+))?")
 
 
 class KeyNotAllowed(RuleError):
@@ -62,7 +62,7 @@ class InvalidOrigin(RuleError):
 def normal_origin(text: str) -> str:
     """Return an origin as browsers send it: in lower case, without a default port.
 
-    It may end with the slash that browsers show in an address. Raises `InvalidOrigin`.
+    Raises `InvalidOrigin`.
     """
     parts = _ORIGIN.fullmatch(text.lower()) if len(text) <= MAX_ORIGIN_LENGTH else None
     if parts is None:
@@ -75,6 +75,20 @@ def normal_origin(text: str) -> str:
         raise InvalidOrigin(text) from None
     is_default = number == DEFAULT_PORTS[scheme]
     return f"{scheme}://{name}" if is_default else f"{scheme}://{name}:{number}"
+
+
+def _of_address(text: str) -> str:
+    """Return the origin of an address as browsers show it, or an origin itself."""
+    is_address = text.endswith("/") and not text.endswith("//")
+    return normal_origin(text[:-1] if is_address else text)
+
+
+def is_one_of(origin: str, origins: str) -> bool:
+    """Return whether an origin is among these, which are separated by spaces."""
+    try:
+        return normal_origin(origin) in origins.split()
+    except InvalidOrigin:
+        return False
 
 
 @dataclass(frozen=True)
@@ -107,7 +121,7 @@ class Grant:
             text = "A key takes at most {} origins."
             raise RuleError(MAX_ORIGINS, text=text, field="origins")
         # Each once, as browsers write it.
-        origins = tuple(dict.fromkeys(map(normal_origin, self.origins)))
+        origins = tuple(dict.fromkeys(map(_of_address, self.origins)))
         object.__setattr__(self, "origins", origins)
 
     @property

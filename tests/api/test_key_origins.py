@@ -36,7 +36,7 @@ def page(client_of: Callable[[str], FlaskClient], project: Project) -> FlaskClie
 def test_pages_of_its_origins_are_served_and_those_of_others_may_read_why_not(
     page: FlaskClient,
 ):
-    for origin in (SHELTER, LOCAL):
+    for origin in (SHELTER, LOCAL, f"{SHELTER.upper()}:443"):
         answer = page.get(PETS, headers={"Origin": origin})
         assert answer.status_code == 200
         assert answer.headers["Access-Control-Allow-Origin"] == "*"
