@@ -150,8 +150,8 @@ $(VENV)/before.stamp: CHANGELOG.md | $(BIN)/python
 # Other frameworks, and gunicorn's parser in C: in a directory of their own, since the
 # tests use the parser in Python.
 $(VENV)/bench.stamp: $(VENV)/test.stamp benchmarks/yardsticks/requirements.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
-		--target=$(VENV)/bench -r benchmarks/yardsticks/requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --target=$(VENV)/bench \
+		-c requirements.txt -r benchmarks/yardsticks/requirements.txt
 	@touch $@
 
 $(VENV)/mutants.stamp: $(VENV)/test.stamp

@@ -5,9 +5,9 @@
 Needs wrk. The servers are started on loopback and measured in turns. The requests come
 from 50 projects and vary all the time. The first ratio is that to the same job by hand
 in Flask, on the same server; then come those to it on gunicorn's gevent worker, in
-Falcon on that worker, and in Starlette on uvicorn. Gunicorn's parser in C is installed
-for all. A ratio compares two servers at their least disturbed, with the lowest and the
-highest of all rounds; above 1 the service is faster.
+Falcon on that worker, and in Starlette, FastAPI, Litestar and BlackSheep on uvicorn.
+Gunicorn's parser in C is installed for all. A ratio compares two servers at their least
+disturbed, with the lowest and the highest of all rounds; above 1 the service is faster.
 """
 
 import contextlib
@@ -30,10 +30,13 @@ SERVERS = {
         *PARSER,
         "benchmarks.yardsticks.falcon_app:app",
     ),
-    "Starlette, uvicorn": (
-        *(*PYTHON, "uvicorn", "--port", "{port}", "--no-access-log"),
-        *("--loop", "uvloop", "benchmarks.yardsticks.starlette_app:app"),
-    ),
+    **{
+        f"{name}, uvicorn": (
+            *(*PYTHON, "uvicorn", "--port", "{port}", "--no-access-log"),
+            *("--loop", "uvloop", f"benchmarks.yardsticks.{name.lower()}_app:app"),
+        )
+        for name in ("Starlette", "FastAPI", "Litestar", "BlackSheep")
+    },
 }
 FEATURES = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
 CONNECTIONS = 16
