@@ -89,8 +89,9 @@ def close_order(order_id: int, closed_as: str) -> Outcome:
     }
     place, arguments = places.get(request.form.get("on", ""), (INDEX, parameters))
     url = url_for("dashboard_orders.reopen_order", order_id=order_id)
-    undo = ("Open the order again", url)
-    return Outcome(place, said, arguments, {"order": order_id}, undo=undo)
+    undo = ("Undo: open the order again", url)
+    links = [("Open the animal", url_for("dashboard_pets.animal", pet_id=pet.id))]
+    return Outcome(place, said, arguments, {"order": order_id}, links, undo)
 
 
 @bp.post("/<id:order_id>/reopen")

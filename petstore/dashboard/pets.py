@@ -81,7 +81,7 @@ def add_animal(category_id: int | str, is_new: bool = False, **members: Any) -> 
     if is_added:
         said += f" The category {category_id} is new."
         links.append(("Open the category", url_for(INDEX, category=number)))
-    undo = ("Remove the animal again", url_for(WITHDRAW, pet_id=pet.id))
+    undo = ("Undo: remove the animal", url_for(WITHDRAW, pet_id=pet.id))
     return Outcome(INDEX, said, facts={"animal": pet.id}, links=links, undo=undo)
 
 
@@ -154,7 +154,7 @@ def withdraw_animal(pet_id: int) -> Outcome:
     save_draft(again, _texts(pet))
     said = f"Removed {pet.name} (no. {pet_id})."
     facts = {"animal": pet_id, "removed": True}
-    return Outcome(INDEX, said, facts=facts, links=[("Add it again", again)])
+    return Outcome(INDEX, said, facts=facts, links=[("Undo: add it again", again)])
 
 
 @bp.post("/<id:pet_id>/order")

@@ -72,7 +72,7 @@ def test_verification_shows_what_is_wrong_or_the_certificate(
     nameserver.put(NAME, "CNAME", f"shelter.{BASE}")
     assert "shop.example.org is yours" in act(browser, domain, "verify")
     page = browser.read(page_of(domain))
-    for part in ("Verified Primary", "Active from", "Test Authority", "keep these"):
+    for part in ("Verified Primary", "Active from", "Test Authority", "Keep these"):
         assert part in page
     nameserver.is_silent = True
     set_limits(dns_seconds=0.2, dns_server_seconds=0.1)

@@ -28,7 +28,8 @@ def shown(browser: Browser, path: str) -> list[int]:
     """Return the numbers in the names of the rows of a page, in its order."""
     rows = browser.get(path).text.partition("<tbody>")[2]
     return [
-        int(n) for n in re.findall(r'row">\s*(?:<a [^>]*>)?<bdi>Item (\d+)\.', rows)
+        int(n)
+        for n in re.findall(r'row">\s*(?:<(?:a|div) [^>]*>)?<bdi>Item (\d+)\.', rows)
     ]
 
 

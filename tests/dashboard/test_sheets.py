@@ -153,9 +153,9 @@ def test_first_lines_at_fault_are_shown(asked: Asked, project: Project):
     page = asked(HEAD + "Rex,Dogs\n" + ",Dogs\n" * 30)
     for line in range(3, 23):
         assert f"Line {line}: name: is required" in words(page)
-    assert "required And 10 more lines are at fault." in words(page)
+    assert "required And 10 more lines need a correction." in words(page)
     assert FORM in page.text
-    assert "Yes, import it" not in page.text
+    assert "Import the file" not in page.text
     assert names(project) == []
 
 
@@ -223,7 +223,7 @@ def test_choice_shows_the_page_again_and_nothing_is_stored_that_it_did_not_show(
     question = browser.upload("Who,Kind\nRex,Dogs\n").location
     page = browser.get(question)
     assert "Choose the column of the names: Who, Kind" in words(page)
-    assert "Yes, import it" not in page.text
+    assert "Import the file" not in page.text
     shown = shown_choices(page.text)
     again = browser.submit(question, **(shown | {"name": "Who"}))
     assert "Rex new Dogs Available" in words(again)
@@ -270,4 +270,4 @@ def test_file_that_changes_nothing_asks_nothing(browser: Browser, project: Proje
         page = browser.get(browser.upload(file.data).location)
         assert f"id{separator}name" in file.text
         assert "There is nothing to change" in words(page)
-        assert "Yes, import it" not in page.text
+        assert "Import the file" not in page.text

@@ -31,16 +31,16 @@ def test_an_animal_that_was_added_is_opened_or_removed(
     page = browser.get(browser.submit(ANIMALS, **REX).location).text
     assert step(page, "Open the animal") == f"{ANIMALS}/1"
     assert step(page, "Open the category") == f"{ANIMALS}?category=1"
-    removed = browser.follow(step(page, "Remove the animal again"))
+    removed = browser.follow(step(page, "Undo: remove the animal"))
     assert "Removed Rex (no. 1)." in removed
-    assert "Remove the animal again" not in browser.get(ANIMALS).text
+    assert "Undo: remove the animal" not in browser.get(ANIMALS).text
     assert not Pet.page(project.id, after=0, limit=1)
 
 
 def test_an_animal_that_was_removed_is_added_again(browser: Browser, project: Project):
     browser.submit(ANIMALS, **REX)
     page = browser.get(browser.submit(f"{ANIMALS}/1/withdraw").location).text
-    form = browser.get(step(page, "Add it again")).text
+    form = browser.get(step(page, "Undo: add it again")).text
     assert 'value="Rex"' in form
     assert '<option value="1" selected>Dogs</option>' in form
     assert '<option value="sold" selected>' in form
@@ -53,7 +53,7 @@ def test_a_closed_order_is_opened_again(
     for deed in ("complete", "cancel"):
         order = Order.place(project.id, add_pet(project, "Tom"), "Ms Lovelace")
         closed = browser.submit(f"{ORDERS}/{order.id}/{deed}")
-        undo = step(browser.get(closed.location).text, "Open the order again")
+        undo = step(browser.get(closed.location).text, "Undo: open the order again")
         said = browser.follow(undo)
         assert f"Order {order.id} is open again, and Tom is reserved." in said
         assert Pet.get_own(project.id, order.pet_id).status == "pending"

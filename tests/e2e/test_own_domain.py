@@ -56,7 +56,7 @@ def test_custom_domain_is_added_used_and_removed(world: World, page: Page):
 
     page.get_by_text("Remove this domain").click()
     page.get_by_label("A full key of this project").fill(key)
-    page.get_by_role("button", name="Yes, remove it").click()
+    page.get_by_role("button", name="Remove the domain").click()
     expect(page.get_by_text(f"{OLD} is removed")).to_be_visible()
     assert [direct(world, number, OLD) for number in (0, 1)] == [421, 421]
     assert [direct(world, number, SHOP) for number in (0, 1)] == [401, 401]

@@ -46,10 +46,10 @@ def test_200_animals_of_another_system_come_in_and_go_out(
     page.goto(f"{DASHBOARD}/animals")
     page.get_by_text("Import a file", exact=True).click()
     page.get_by_label("CSV file").set_input_files(file)
-    page.get_by_role("button", name="Import animals").click()
+    page.get_by_role("button", name="Check the file").click()
     expect(page.get_by_text("New categories: Dogs, Cats.")).to_be_visible()
     require_accessible_everywhere(page)
-    page.get_by_role("button", name="Yes, import it").click()
+    page.get_by_role("button", name="Import the file").click()
     expect(page.get_by_text(f"{COUNT} animals are added.")).to_be_visible()
     require_accessible_everywhere(page)
     with page.expect_download() as download:

@@ -43,6 +43,17 @@ if (document.body.dataset.address) {
   history.replaceState(null, "", document.body.dataset.address);
 }
 
+// What somebody opens to fill it in has the cursor in its first field; without this
+// script, the next Tab leads there.
+for (const summary of document.querySelectorAll("summary")) {
+  const details = summary.parentElement;
+  details.addEventListener("toggle", () => {
+    if (details.open && document.activeElement === summary) {
+      details.querySelector("input:not([type=hidden], [hidden])")?.focus();
+    }
+  });
+}
+
 // A question is closed in place; without this script, by opening the page anew.
 for (const link of document.querySelectorAll("[data-keep]")) {
   link.addEventListener("click", (event) => {
