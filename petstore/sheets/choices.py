@@ -27,7 +27,7 @@ WORDS = {
     "category": "category species speciesname animalspecies animaltype pettype type "
     "typename kind",
     "status": "status adoptionstatus animalstatus currentstatus petstatus outcometype "
-    "outcome outcomestatus availability disposition",
+    "outcome outcomestatus outtype movementtype incustody availability disposition",
 }
 
 
