@@ -13,9 +13,9 @@ from petstore import cli
 from petstore.events import emit
 from petstore.settings import SERVER_SOFTWARE, SettingError
 
-# To find a command of ours, `flask` loads this module while click is in its group.
-# Commands need no routes, and start in half the time without them. `flask run` loads it
-# from within `run`, and serves it all.
+# When `flask` loads this module to find one of our commands, the context of click is
+# that of a group. Commands need no routes, and start in half the time without them.
+# `flask run` loads this module from within `run`, and serves the whole application.
 command_line = click.get_current_context(silent=True)
 finds_command = command_line and isinstance(command_line.command, FlaskGroup)
 

@@ -13,7 +13,7 @@ def create_app(settings: Settings | None = None) -> "Flask":
 
     Raises `SettingError`.
     """
-    # Commands start in half the time without these imports.
+    # Commands need none of these imports, and start in half the time without them.
     from petstore import api, cli, dashboard, hosting, monitoring, openapi
     from petstore.storage.database import open_databases
     from petstore.web import application, assets, error_handlers, limits, proxies, turns

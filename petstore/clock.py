@@ -8,7 +8,7 @@ MS_PER_SECOND = 1000
 MS_PER_MINUTE = 60 * MS_PER_SECOND
 MS_PER_DAY = 24 * 60 * MS_PER_MINUTE
 
-# Seconds that nobody sets back, for durations and deadlines.
+# Seconds of a clock that is never set back, for durations and deadlines.
 monotonic = time.monotonic
 
 

@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 def uses_greenlets() -> bool:
     """Return whether gevent has replaced the blocking calls of this process.
 
-    The worker imports this module first, so the answer may change.
+    The worker imports this module before that happens, so the answer may change.
     """
     monkey = sys.modules.get("gevent.monkey")
     return monkey is not None and monkey.is_module_patched("threading")
@@ -53,9 +53,9 @@ def give_way() -> None:
 
 
 def original(module: str, name: str) -> Any:
-    """Return a name of a module as the standard library has it, for real threads.
+    """Return what a module of the standard library had before gevent replaced it.
 
-    They must not use what gevent has put in its place.
+    Real threads must use this, because gevent's replacement is for greenlets.
     """
     if uses_greenlets():
         return sys.modules["gevent.monkey"].get_original(module, name)
@@ -102,7 +102,7 @@ def call_within(
 class Delayed:
     """Calls a function in the background, some time after `start`.
 
-    Until then, `start` does nothing more.
+    Until the function is called, further calls of `start` do nothing.
     """
 
     def __init__(self, function: Callable[[], None]) -> None:

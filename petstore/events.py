@@ -104,7 +104,7 @@ def recorder(record: Recorder) -> Recorder:
 def note(slug: str, title: str, facts: dict[str, Any]) -> None:
     """Add a change of animals, orders or categories to the activity of a project.
 
-    The log has only the request.
+    Such a change has no line of its own in the log, only that of its request.
     """
     _record(slug, SHELTER, title, actor.get(), facts)
 

@@ -35,13 +35,13 @@ os.environ[METRICS_VARIABLE] = METRICS
 atexit.register(shutil.rmtree, METRICS, ignore_errors=True)
 
 # prometheus_client reads the variable when it is imported. It is imported before gevent
-# patches locks: its own are held for a moment only, and one of gevent takes as long as
-# a count.
+# replaces locks: a lock of gevent would cost as much as a count, and prometheus_client
+# holds its locks only for a moment.
 from prometheus_client import multiprocess, values
 
 METRICS_KINDS = ("counter", "histogram")
-# Each running worker has a number, and the files of that number. The files of a worker
-# that has ended go to the next one, so their number does not grow.
+# Each running worker has a number, which is in the names of its files. A new worker
+# gets the number and the files of one that has ended, so there are never more files.
 _numbers: dict[Worker, int] = {}
 
 
@@ -51,7 +51,7 @@ def on_starting(server: Arbiter) -> None:
     from petstore.storage.database import open_databases, opened_databases
 
     _require_free_ports(server)
-    os.chown(METRICS, server.cfg.uid, server.cfg.gid)  # those of the workers
+    os.chown(METRICS, server.cfg.uid, server.cfg.gid)  # which the workers run as
     for warning in unknown_settings():
         server.log.warning(warning)
     open_databases(settings)
@@ -79,7 +79,10 @@ def _require_free_ports(server: Arbiter) -> None:
 
 
 def pre_fork(server: Arbiter, worker: Worker) -> None:
-    """Make the files for the metrics of a new worker; without room it has none."""
+    """Make the files for the metrics of a new worker.
+
+    If there is no room for them, the worker serves without metrics.
+    """
     from petstore.timeouts import LIMITS
 
     number = min({*range(len(_numbers) + 1)} - {*_numbers.values()})
@@ -97,10 +100,10 @@ def pre_fork(server: Arbiter, worker: Worker) -> None:
 
 
 def post_fork(_server: Arbiter, worker: Worker) -> None:
-    """Let a new worker count in its files, and forget what its master does at its end.
+    """Let a new worker count in its files, and undo what it inherits from the master.
 
-    With the handlers of the master, the worker would lose a signal that arrives before
-    it has handlers of its own.
+    The worker must not delete the metrics when it ends. With the signal handlers of the
+    master, it would lose a signal that arrives before it has handlers of its own.
     """
     values.ValueClass = values.MutexValue
     if worker in _numbers:

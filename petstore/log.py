@@ -28,17 +28,17 @@ class Stream:
 
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
-        self._is_seen = os.isatty(descriptor)  # by people
+        self._is_terminal = os.isatty(descriptor)
         self.forget()
 
     def forget(self) -> None:
-        """Forget the lines and the thread, which after a fork are the parent's."""
+        """Forget the lines and the thread, which belong to the parent after a fork."""
         self._lines: deque[bytes] = deque()
         self._has_thread = self._is_writing = False
 
     def log(self, members: dict[str, Any]) -> None:
         """Write a line of these members and the time soon."""
-        self.put(_readable(members) if self._is_seen else _json(members))
+        self.put(_readable(members) if self._is_terminal else _json(members))
 
     def put(self, line: bytes) -> None:
         """Write a line soon, or drop it."""
@@ -59,7 +59,8 @@ class Stream:
     def _write_lines(self) -> None:
         """Write lines for ever, in a real thread, which must use nothing of gevent.
 
-        It looks for lines at intervals: to wake it would take longer than to make one.
+        The thread looks for lines at intervals, because it would take longer to wake it
+        than to make a line.
         """
         lines, pause = self._lines, original("time", "sleep")
         while True:
@@ -67,7 +68,8 @@ class Stream:
             self._is_writing = True
             while lines:
                 batch = lines.popleft()
-                # A pipe takes this much whole, so processes do not mix their lines.
+                # A pipe does not split a write of this size, so the lines of several
+                # processes do not mix.
                 while lines and len(batch) + len(lines[0]) <= PIPE_BUF:
                     batch += lines.popleft()
                 self._write(batch)
@@ -138,8 +140,8 @@ def handle_events(handler: logging.Handler) -> None:
 
 def handle_events_of_command() -> None:
     """Log the events of this process to stderr, and to no terminal."""
-    is_seen = os.isatty(STDERR.descriptor)
-    handle_events(logging.NullHandler() if is_seen else LineHandler(STDERR))
+    is_terminal = os.isatty(STDERR.descriptor)
+    handle_events(logging.NullHandler() if is_terminal else LineHandler(STDERR))
 
 
 def _is_own(record: logging.LogRecord) -> bool:

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 # The version of the service, described in CHANGELOG.md.
 RELEASE = "1.2.0"
-# The name of its own worker in the environ of a request.
+# How the service's own worker calls itself in the environ of a request.
 SERVER_SOFTWARE = f"petstore/{RELEASE}"
 # The version in the interface description (specification section 9). It stays the same
 # as long as /v1 does.
@@ -30,7 +30,7 @@ MIN_SECRET_LENGTH = 16
 SHARED_MEMORY = "/dev/shm"  # noqa: S108 (the files in it are private)
 MEMORY = SHARED_MEMORY if os.access(SHARED_MEMORY, os.W_OK) else None
 CONTROL_GROUPS = Path("/sys/fs/cgroup")
-OWN_GROUP = Path("/proc/self/cgroup")  # after 0::, in version 2
+OWN_GROUP = Path("/proc/self/cgroup")  # contains its path after 0::, in version 2
 
 LABEL = r"(?!-)[a-z0-9-]{1,63}(?<!-)"
 # The last label is not a number, so an IP address is not a name.
@@ -43,8 +43,8 @@ _EMAIL = r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*"
 # No white space, and %XX wherever there is a percent sign.
 _ESCAPED = r"(?!.*(%(?![0-9A-Fa-f]{2})|\s))"
 _USER = r"([^/?#]*@)?"
-# The variables that Kubernetes sets for a Service named `petstore`, as NAME=value. A
-# plain number in PETSTORE_PORT is somebody's mistake, and none of them.
+# The variables that Kubernetes sets for a Service named `petstore`, as NAME=value. It
+# never sets PETSTORE_PORT to a plain number, so that is somebody's mistake.
 _KUBERNETES = r"PETSTORE_(SERVICE_(HOST|PORT\w*)=|PORT_[0-9]+_[A-Z]+|PORT=\w+://)"
 _SERVER = r"[^/?#@,]+"
 _SERVERS = rf"{_SERVER}:[0-9]+(,{_SERVER}:[0-9]+)*"

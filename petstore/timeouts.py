@@ -9,8 +9,9 @@ class Limits:
 
     # Requests of one caller (an address or a key) in a worker.
     running_requests: int = 7  # at once; fewer than half of the connections
-    crowded_requests: int = 16  # of all callers; while so many run,
-    few_requests: int = 4  # one caller may run this many at once
+    # While so many requests of all callers run, one caller may only run a few.
+    crowded_requests: int = 16
+    few_requests: int = 4
     waiting_requests: int = 300  # for their turn
     turn_seconds: float = 1.0  # for all turns of one request together
 
@@ -51,8 +52,8 @@ class Limits:
 
     # An outage of the counter storage.
     retry_store_seconds: float = 0.5  # between two requests that try it
-    # Windows that a worker counts before it forgets all: strangers may have many
-    # addresses, and limits looks at each of them very often.
+    # A worker counts so many windows in memory, and then forgets all of them: strangers
+    # may have many addresses, and limits looks through all windows very often.
     outage_windows: int = 20_000
 
     # How long a request waits for all stores together, from its beginning. Redis may be
@@ -67,8 +68,8 @@ class Limits:
     server_statement_seconds: float = 1.8
     idle_transaction_seconds: float = 1.5
     statement_seconds: float = 2.0
-    # A firewall may have forgotten a connection that was idle for so long. A read on it
-    # takes so long before a new one is made; both together take less than 2.5 s.
+    # After so long, a firewall may have forgotten an idle connection. A statement on it
+    # has less time, so that it and a new connection together take less than 2.5 s.
     idle_seconds: float = 30.0
     idle_statement_seconds: float = 0.4
 
@@ -77,7 +78,7 @@ class Limits:
     resolve_seconds: float = 0.5  # for the names in the URL
     connect_seconds: float = 2.0  # for all its hosts, and their addresses, together
     host_seconds: float = 0.5  # for each of them at least
-    connection_seconds: float = 300.0  # its age; another server may serve by then
+    connection_seconds: float = 300.0  # its age, since another server may serve by then
     unused_seconds: float = 60.0  # until it is closed, for others
     # Between two looks for a free connection, while the server takes no more.
     full_pause_seconds: float = 0.01
@@ -85,8 +86,8 @@ class Limits:
     # After a failure of the server, requests are refused at once for this time.
     back_off_seconds: float = 0.25
 
-    # Requests that wait for a connection, or on SQLite for others to commit.
-    queue_seconds: float = 1.0  # in any case
+    # How long a request waits for a connection, or on SQLite for others to commit.
+    queue_seconds: float = 1.0
 
     # Between two writes of /readyz in a worker, because anybody may ask.
     written_seconds: float = 10.0

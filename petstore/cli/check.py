@@ -141,7 +141,7 @@ def check_redis(settings: Settings) -> Result:
 
 
 def check_counters(settings: Settings) -> Result:
-    """Count a request as the service does, of an address that nobody has."""
+    """Count a request of an address that nobody has, as the service counts."""
     limiter = Limiter(settings)
     decision = limiter.count(None, f"192.0.2.{randomness.source.randrange(256)}")
     if limiter.strategy.is_down:

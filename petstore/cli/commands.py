@@ -111,7 +111,7 @@ def _errors_in_one_line() -> Iterator[None]:
             f"DATABASE_URL: the database does not work: {in_one_line(error)}"
         ) from None
     except OSError as error:
-        if error.errno == EPIPE:  # the reader, such as head, has ended: so does click
+        if error.errno == EPIPE:  # the reader, such as head, has ended; click ends, too
             raise
         raise click.ClickException(in_one_line(error)) from None
 
@@ -178,9 +178,9 @@ def _echo_table(heads: Sequence[str], rows: Iterable[Row]) -> None:
 
 
 def _fitting(lines: list[Sequence[str]]) -> list[Sequence[str]]:
-    """Return the columns that fit a terminal, their cells cut.
+    """Return the columns that fit a terminal, with long cells cut.
 
-    The last column is always there, then as many of the first ones as fit.
+    These are the last column and as many of the first ones as fit beside it.
     """
     columns = [
         [x if len(x) <= MAX_CELL else f"{x[: MAX_CELL - 1]}…" for x in column]

@@ -39,7 +39,8 @@ keys = Group(name="keys", help="API keys of the projects.")
     type=click.Choice(ROLES),
     default=FULL,
     show_default=True,
-    help="What it may do: read animals and categories; read; use the whole API; all.",
+    help="public: read animals and categories; read: read everything; write: use the "
+    "whole API; full: everything.",
 )
 @limit_option("minute", "Requests of this key per {}; at most those of the project.")
 @limit_option("day", "Requests of this key per {}; at most those of the project.")
@@ -47,7 +48,7 @@ keys = Group(name="keys", help="API keys of the projects.")
     "--origin",
     "origins",
     multiple=True,
-    help="Of a key for a web page: the origin of pages that may use it.",
+    help="An origin whose pages may use the key; for the role public.",
 )
 def create(
     slug: str | None,

@@ -133,7 +133,7 @@ def delete(slug: str, *, yes: bool) -> None:
     """Delete a project and everything that belongs to it.
 
     Its keys and hosts stop on their next request. Its rows are deleted in batches. If
-    the command is interrupted, give it again.
+    the command is interrupted, run it again.
     """
     project = Project.find_being_deleted(slug) or find_project(slug)
     if not yes:

@@ -20,7 +20,7 @@ class Probe:
     _is_written = False
     _is_due_at = 0.0  # by `clock.monotonic`
 
-    def is_right(self) -> bool:
+    def is_writable(self) -> bool:
         """Return whether the database can be read and written.
 
         Anybody may ask, so the probe writes at most every ten seconds.
@@ -34,7 +34,7 @@ class Probe:
                 self._is_written = True
         except peewee.DatabaseError as error:
             self._is_written &= not is_due
-            # Perhaps no other request comes that could do this.
+            # Perhaps no other request comes that could reopen the database.
             db.recover(error)
             if not db.is_outage(error):
                 current_app.logger.error("internal_error", exc_info=error)
@@ -57,6 +57,6 @@ def readyz() -> tuple[dict[str, str], int, Mapping[str, str]]:
     """Answer 200 while the database can be written, even without the counter store."""
     answers = limiter_of(current_app).store_answers()
     stores = {"counters": "ok" if answers else "degraded"}
-    if not current_app.extensions["probe"].is_right():
+    if not current_app.extensions["probe"].is_writable():
         return {"status": "unavailable"} | stores, 503, RETRY_AFTER_A_SECOND
     return {"status": "ok"} | stores, 200, NO_HEADERS

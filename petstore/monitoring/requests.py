@@ -51,7 +51,7 @@ QUOTA_REQUESTS = Counter(
 REFUSALS = Counter(
     "petstore_quota_refusals", "Responses with 429, by reason.", ["reason"]
 )
-# Each request starts this, unless it is started; it runs a minute later.
+# Each request starts this, and it runs a minute after the first of them.
 _deleting = Delayed(housekeeping.delete_outdated)
 
 

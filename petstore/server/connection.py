@@ -57,7 +57,7 @@ class Connection:
             self._reader.close()
 
     def end(self) -> None:
-        """End the connection where it waits; a request that has arrived is answered."""
+        """End a connection that waits; a request that has arrived is still answered."""
         self._worker.remove_waiting(self)
         how = socket.SHUT_RD if self.is_idle else socket.SHUT_RDWR
         with suppress(OSError):  # the client has disconnected
@@ -101,7 +101,7 @@ class Connection:
         return environ
 
     def _late_pieces(self, begun: bytes, *, expects: bool) -> Iterator[bytes]:
-        """Yield a long body as it arrives, from when the application reads it."""
+        """Yield a long body as it arrives; its time begins when it is first read."""
         ends = clock.monotonic() + timeouts.LIMITS.upload_seconds
         if expects:
             self._send(CONTINUE, timeouts.LIMITS.send_seconds)
@@ -128,8 +128,7 @@ class Connection:
             "PATH_INFO": "/v1",
             "QUERY_STRING": "",
             "SERVER_PROTOCOL": "HTTP/1.1",
-            # Its traceback would keep what was received until the garbage collector
-            # comes.
+            # A traceback would keep what was received until the garbage collector runs.
             UNREADABLE: error.with_traceback(None),
         }
 
@@ -163,7 +162,7 @@ class Connection:
         return False
 
     def _linger(self) -> None:
-        """Let the client read the last response while it still sends (section 9.6)."""
+        """Let a client that still sends read the last response (RFC 9112, 9.6)."""
         with suppress(OSError):
             self._client.shutdown(socket.SHUT_WR)
         self._worker.add_waiting(self)
@@ -172,9 +171,13 @@ class Connection:
             pass
 
     def _receive(self, seconds: float) -> bytes:
-        """Return what the client sends, nothing at its end; raises `ClientGone`."""
+        """Return what the client sends, or nothing if it will send no more.
+
+        Raises `ClientGone`.
+        """
         with suppress(OSError):  # the client has disconnected
-            # If the process was suspended, first read what has been sent meanwhile.
+            # After a timeout, look once more: if the process was suspended, the client
+            # may have sent something in time.
             for limit in (max(seconds, 0), 0):
                 self._client.settimeout(limit)
                 with suppress(TimeoutError):
@@ -206,7 +209,7 @@ class Response:
         self._status = ""
         self._headers: list[tuple[str, str]] = []
         self._written: list[bytes] = []
-        # Whether only its end tells the client where the response ends.
+        # Whether only the end of the connection tells the client where the body ends.
         self.ends_connection = False
 
     def pieces(self, application: WSGIApplication) -> Generator[bytes, None, None]:

@@ -10,8 +10,8 @@ import httptools
 from petstore import timeouts
 from petstore.errors import MAX_BODY_BYTES, ErrorResponse, InvalidRequest
 
-# A chunk with one byte of data takes six bytes. A request that is longer than this
-# consists of chunk extensions and trailers.
+# A chunk with one byte of data takes six bytes. What is longer than a body of such
+# chunks contains chunk extensions or trailers.
 MAX_REQUEST_BYTES = timeouts.LIMITS.head_bytes + 6 * (MAX_BODY_BYTES + 1)
 
 MAX_LENGTH_DIGITS = 20  # of a Content-Length; int() fails with more than 4,300
@@ -40,7 +40,7 @@ class RequestReader:
         self.is_complete = False  # the application can be called
         self.is_last = False  # the connection is closed after it
         self.expects_continue = False
-        self.kept_bytes = 0  # of the request, with its framing
+        self.received_bytes = 0  # of the request, with its framing
         self._environ = self._base_environ.copy()
         self._head = b""  # as far as it has arrived
         self._url = b""
@@ -55,7 +55,7 @@ class RequestReader:
 
         If more than blank lines follow it, it is the last request of the connection.
         """
-        self.kept_bytes += len(data)
+        self.received_bytes += len(data)
         if not self._has_head:
             self._check_head(data)
         try:
@@ -65,7 +65,7 @@ class RequestReader:
                 raise _refusal(error) from None
             self.is_last = True
         length = max(self._length, len(self._body))
-        if length > MAX_BODY_BYTES or self.kept_bytes > MAX_REQUEST_BYTES:
+        if length > MAX_BODY_BYTES or self.received_bytes > MAX_REQUEST_BYTES:
             self._leave_body()
 
     def pop_environ(self) -> dict[str, Any]:
@@ -75,7 +75,8 @@ class RequestReader:
         return environ
 
     def close(self) -> None:
-        # It refers to the reader: what was read would wait for the garbage collector.
+        # The parser refers to the reader: together they would keep what was received
+        # until the garbage collector runs.
         del self._parser
 
     def _check_head(self, data: bytes) -> None:
@@ -213,7 +214,7 @@ class RequestReader:
 
         The connection ends after it, so that an unread body never becomes a request.
         """
-        if self._is_chunked:  # longer than anybody reads; nobody knows how long
+        if self._is_chunked:  # its length is unknown, but it is longer than the limit
             self._body.clear()
             self._environ["CONTENT_LENGTH"] = "9" * MAX_LENGTH_DIGITS
         self.late_bytes = self._length

@@ -21,13 +21,13 @@ class Worker(GeventWorker):
     def setup() -> None:
         """Let other greenlets go on where the standard library waits.
 
-        gunicorn calls this in its master, before it imports the application. The master
-        forks, waits for children and handles signals as ever: gevent would take SIGCHLD
-        from it. The service itself runs no programs.
+        gunicorn calls this in its master, before it imports the application. What the
+        master needs to fork, wait for workers and handle signals stays as it is: gevent
+        would take SIGCHLD from it. The service itself runs no programs.
         """
         monkey.patch_all(os=False, signal=False, subprocess=False)
-        # An error in a thread of gevent is raised again where its result is awaited. It
-        # is handled there, and need not be printed before.
+        # gevent raises an error of a thread again where its result is awaited. There it
+        # is handled, so gevent need not print it.
         gevent.get_hub().exception_stream = None
 
     def __init__(self, *arguments: Any) -> None:
@@ -39,7 +39,7 @@ class Worker(GeventWorker):
         self._slow: dict[Connection, None] = {}
 
     def patch(self) -> None:
-        """Change nothing: the sockets were made after `setup`."""
+        """Change nothing: the sockets are gevent's, since `setup` ran before."""
 
     def notify(self) -> None:
         """Tell the master that the worker is alive; stop if the master is not."""

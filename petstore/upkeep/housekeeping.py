@@ -19,13 +19,13 @@ from petstore.storage import CompiledQuery, close_connections, db
 
 
 class Retention(NamedTuple):
-    """How long the rows of a table are kept, at whose end nothing else deletes them."""
+    """How long the rows of a table are kept, if nothing else deletes them before."""
 
     model: type[Model]
     age: ColumnBase  # a time, a minute or a day, in `unit_ms`
     kept: int = 0  # units after that
     unit_ms: int = 1
-    along: Field | None = None  # an index that is in the same order, or nearly
+    along: Field | None = None  # a column with an index, in nearly the same order
 
     def delete_some(self) -> Query:
         """Delete outdated rows among the oldest, except those that others lock."""

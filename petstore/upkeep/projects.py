@@ -1,4 +1,4 @@
-"""What belongs to a project, as the models tell: its rows are counted, and deleted."""
+"""Counts and deletes the rows of a project, in all tables that belong to projects."""
 
 import time
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from petstore.models.projects import Project, take_rows
 from petstore.storage import BaseModel, db
 from petstore.storage.copies import table_groups
 
-ROUNDS = 10
+ROUNDS = 10  # of deleting, while requests that are under way add rows
 
 
 def import_tables() -> None:
@@ -42,18 +42,17 @@ def delete_project(project: Project) -> None:
     """Stop a project at once, and then delete its rows, in batches.
 
     It is for commands, since it may take minutes. The next call finishes what was
-    interrupted. What was counted is deleted when it is outdated.
+    interrupted. Counters of requests are deleted later, when they are outdated.
     """
     with db.atomic():
         project.mark_deleted()
-        # They are few, and the next request must not find one.
+        # The domains are few, and the next request must not find one.
         Domain.delete().where(Domain.project == project).execute()
     for rounds_left in reversed(range(ROUNDS)):
         try:
             _delete_rows(project.id)
             return
         except IntegrityError:
-            # A request that was under way has added a row meanwhile.
             if not rounds_left:
                 raise
 
@@ -79,8 +78,8 @@ def _references() -> Iterator[ForeignKeyField]:
 def _delete_in_batches(field: ForeignKeyField, value: int) -> None:
     """Delete the rows that have the value in the column, along its index.
 
-    Each batch begins where the last one has ended: PostgreSQL would read the deleted
-    rows of an index again.
+    Each batch begins where the last one has ended. Otherwise PostgreSQL would read the
+    deleted rows of the index again.
     """
     model, rest = field.model, field == value
     columns = list(dict.fromkeys([field, *model._meta.get_primary_keys()]))
