@@ -47,10 +47,10 @@ class Order(OfProject, BaseModel):
     project = peewee.ForeignKeyField(Project, index=False)
     pet_id = peewee.BigIntegerField()  # the order stays when the animal is withdrawn
     status = peewee.TextField()
-    created_ms = peewee.BigIntegerField()
-    updated_ms = peewee.BigIntegerField()
     # Whose it is, in the words of whoever placed it.
     reference = peewee.TextField(null=True)
+    created_ms = peewee.BigIntegerField()
+    updated_ms = peewee.BigIntegerField()
     folded = peewee.TextField(null=True)  # the reference, as `searchable` has it
     # The animal's name, once it is withdrawn; and as `searchable` has it.
     pet_name = peewee.TextField(null=True)

@@ -8,8 +8,14 @@ from uuid import UUID
 
 from marshmallow import Schema, fields, missing, post_dump, pre_dump
 
+from petstore.models.categories import Category
+from petstore.models.orders import Order
+from petstore.models.pets import Pet
 from petstore.schemas import StrictSchema
+from petstore.schemas.categories import CategorySchema
 from petstore.schemas.fields import INT64_MAX, Choice, Instant, Integer, Name
+from petstore.schemas.orders import OrderSchema
+from petstore.schemas.pets import PetSchema
 
 
 class Thing(NamedTuple):
@@ -92,3 +98,13 @@ def test_chosen_members_are_dumped_between_the_hooks():
     assert plain.dump(rows) == [{"id": 1, "value": "Rex"}]
     nested = schema(StrictSchema, value=fields.Nested(plain, only=["value"]))
     assert nested().dump(Thing(1, rows)) == {"id": 1, "value": [{"value": "Rex"}]}
+
+
+def test_columns_of_a_row_are_in_the_order_of_the_members_as_fast_dumping_needs():
+    for model, of_model in (
+        (Category, CategorySchema),
+        (Order, OrderSchema),
+        (Pet, PetSchema),
+    ):
+        columns = [column.name for column in model.columns()]
+        assert columns == list(of_model().dump_fields)
