@@ -21,7 +21,6 @@ from werkzeug.test import TestResponse
 
 from petstore.events import actor
 from petstore.models.callers import Caller
-from petstore.models.credentials import digest_of
 from petstore.models.domains import Domain
 from petstore.models.grants import PUBLIC, ROLES, Grant
 from petstore.models.keys import Key
@@ -29,7 +28,7 @@ from petstore.models.orders import Order
 from petstore.models.pets import Pet
 from petstore.models.projects import Plan, Project
 from petstore.models.requests import FailedRequest, failures
-from petstore.models.sessions import NAME_LENGTH, Session
+from petstore.models.sessions import Session
 from tests.harness.dns_server import DnsServer
 from tests.harness.documents import commands_of, rows_of
 from tests.harness.host_fixtures import BASE
@@ -151,7 +150,7 @@ class World:
 
     def _session(self) -> str:
         token = Session.begin(Caller.find_by_key(Key.issue(self.project)))
-        return digest_of(token).hex()[:NAME_LENGTH]
+        return Session.name_of(token)
 
     def _domain(self) -> int:
         name = f"shop{next(self._numbers)}.example.org"

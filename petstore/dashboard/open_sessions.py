@@ -7,7 +7,7 @@ from petstore.dashboard.forms import go_to
 from petstore.dashboard.pages import PageBlueprint
 from petstore.dashboard.sessions import TOKEN, current_project
 from petstore.models.grants import FULL
-from petstore.models.sessions import MOST_LISTED, OpenSession, Session
+from petstore.models.sessions import MOST_LISTED, Session
 from petstore.web.application import current_request
 
 INDEX = "open_sessions.open_sessions"
@@ -22,16 +22,15 @@ bp = PageBlueprint(
 def open_sessions() -> str:
     return render_template(
         "open_sessions.html",
-        sessions=OpenSession.page(current_project().id),
-        token=session[TOKEN],
+        sessions=Session.open_by_name(current_project().id),
+        own=Session.name_of(session[TOKEN]),
         most=MOST_LISTED,
     )
 
 
 @bp.post("/<name>/end")
 def end_session(name: str) -> ResponseReturnValue:
-    caller = current_request().state.required_caller
-    OpenSession.get_own(caller.project_id, name).end(caller)
+    Session.end_named(current_request().state.required_caller, name)
     return go_to(INDEX, "The session is ended.")
 
 

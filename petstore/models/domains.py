@@ -56,11 +56,6 @@ class DomainToken(BaseModel):
     token = peewee.TextField()
 
     @classmethod
-    def ensure(cls, project: Project) -> None:
-        token = randomness.source.randbytes(TOKEN_BYTES).hex()
-        cls.insert(project=project, token=token).on_conflict_ignore().execute()
-
-    @classmethod
     def of(cls, project: Project) -> str:
         return cls.get_by_id(project.id).token
 
@@ -99,7 +94,9 @@ class Domain(BaseModel):
                 if cls.select().where(cls.project == project).count() >= MAX_DOMAINS:
                     most = f"A project can have at most {MAX_DOMAINS} domains."
                     raise DomainNotAllowed(most)
-                DomainToken.ensure(project)
+                token = randomness.source.randbytes(TOKEN_BYTES).hex()
+                values = {"project": project, "token": token}
+                DomainToken.insert(values).on_conflict_ignore().execute()
                 now = clock.now_ms()
                 domain = cls.create(project=project, name=name, created_ms=now)
                 emit_after_commit("domain_added", project=project.slug, domain=name)

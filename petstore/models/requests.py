@@ -29,26 +29,27 @@ Entry = TypeVar("Entry")
 class WriteQueue(Generic[Entry]):
     """The entries of one kind that a process has not written yet.
 
-    No request waits for them. When there are too many, the oldest are lost.
+    No request waits for them. When there are too many, some are lost.
     """
 
     def __init__(
         self, write: Callable[[list[Entry]], None], seconds: Callable[[], float]
     ) -> None:
         self._write = write
-        self._seconds = seconds  # how long a note may wait
-        self._entries: deque[Entry] = deque()
+        self._seconds = seconds  # how long an entry may wait
+        self._entries: deque[Entry] = deque(maxlen=timeouts.LIMITS.notes)
         self._flushing = Delayed(self.flush)
 
     def add(self, entry: Entry) -> None:
         self._entries.append(entry)
-        if (surplus := len(self._entries) - timeouts.LIMITS.notes) > 0:
-            self._take(surplus)
         self._flushing.start(self._seconds())
 
     def flush(self) -> None:
         """Write all entries; while the database is away, they are kept."""
-        entries = self._take(len(self._entries))
+        entries = []
+        with suppress(IndexError):  # other threads may take some meanwhile
+            while True:
+                entries.append(self._entries.popleft())
         if not entries:
             return
         try:
@@ -61,14 +62,6 @@ class WriteQueue(Generic[Entry]):
             self._flushing.start(self._seconds())
         finally:
             close_connections()
-
-    def _take(self, count: int) -> list[Entry]:
-        """Take the oldest entries, without those that other threads take meanwhile."""
-        entries = []
-        with suppress(IndexError):
-            for _ in range(count):
-                entries.append(self._entries.popleft())
-        return entries
 
 
 class FailedRequest(OfProject, BaseModel):

@@ -1,6 +1,6 @@
 """Sessions of the dashboard, and the file that one asks about."""
 
-from typing import NamedTuple, Self
+from typing import Self
 
 import peewee
 from peewee import Case, Query, fn
@@ -13,14 +13,14 @@ from petstore.models.callers import Caller, callers
 from petstore.models.credentials import digest_of
 from petstore.models.keys import Key
 from petstore.models.requests import WriteQueue
-from petstore.storage import BaseModel, compiled, db, placeholder
+from petstore.storage import BaseModel, Row, compiled, db, placeholder
 
 IDLE_MS = 60 * clock.MS_PER_MINUTE  # without a request
 LASTS_MS = 12 * IDLE_MS  # in any case
 # A session that is used is written once in this time, so it may end as much too early.
 STEP_MS = clock.MS_PER_MINUTE
 TOKEN_BYTES = 24
-NAME_LENGTH = 16  # of a digest, on pages and in the log
+NAME_LENGTH = 16
 MOST_LISTED = 100
 FILE_KEPT_MS = 60 * clock.MS_PER_MINUTE
 MOST_LARGE_FILES = 3  # above 64 KiB, of one project, that wait at a time
@@ -64,6 +64,25 @@ class Session(BaseModel):
                 seen.add((digest, now_ms))
             return Caller._make(columns)
         return None
+
+    @staticmethod
+    def name_of(token: str) -> str:
+        """Return the name of a session on pages and in the log; it opens nothing."""
+        return digest_of(token).hex()[:NAME_LENGTH]
+
+    @staticmethod
+    def open_by_name(project_id: int) -> dict[str, Row]:
+        """Return open sessions of the project, at most MOST_LISTED, last seen first."""
+        rows = _select_open(project=project_id)
+        return {row.digest[:NAME_LENGTH]: row for row in rows}
+
+    @classmethod
+    def end_named(cls, caller: Caller, name: str) -> None:
+        """End another session of the caller's project; raises `NotFound`."""
+        found = cls.open_by_name(caller.project_id).get(name)
+        if found is None:
+            raise NotFound("session", name)
+        _end(caller, found.digest, session_key=found.prefix)
 
     @classmethod
     def end_others(cls, caller: Caller, token: str) -> None:
@@ -131,41 +150,6 @@ class Upload(BaseModel):
         is_this = (cls.session == digest_of(token).hex()) & (cls.name == name)
         if not cls.delete().where(is_this).execute():
             raise NoSuchUpload
-
-
-class OpenSession(NamedTuple):
-    """A session that has not ended, as people of its project see it."""
-
-    digest: str
-    prefix: str  # of its key
-    label: str | None
-    began_ms: int
-    seen_ms: int
-
-    @property
-    def name(self) -> str:
-        """What names the session, and opens nothing."""
-        return self.digest[:NAME_LENGTH]
-
-    def is_of(self, token: str) -> bool:
-        return self.digest == digest_of(token).hex()
-
-    @classmethod
-    def page(cls, project_id: int) -> list[Self]:
-        """Return open sessions of the project, at most MOST_LISTED, last seen first."""
-        return [cls._make(row) for row in _select_open(project=project_id)]
-
-    @classmethod
-    def get_own(cls, project_id: int, name: str) -> Self:
-        """Return an open session of the project; raises `NotFound`."""
-        for each in cls.page(project_id):
-            if each.name == name:
-                return each
-        raise NotFound("session", name)
-
-    def end(self, caller: Caller) -> None:
-        """End the session as another person of its project."""
-        _end(caller, self.digest, session_key=self.prefix)
 
 
 def _end(caller: Caller, digest: str, **facts: str) -> None:

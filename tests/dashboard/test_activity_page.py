@@ -12,7 +12,7 @@ from petstore.models.grants import PUBLIC, Grant
 from petstore.models.keys import Key
 from petstore.models.projects import Project
 from petstore.models.requests import failures
-from petstore.models.sessions import OpenSession
+from petstore.models.sessions import Session
 from petstore.storage.database import db
 from tests.harness.browser import Browser, add_pet
 from tests.harness.clocks import Clock
@@ -28,8 +28,9 @@ def test_deeds_name_their_key(app: Flask, browser: Browser, project: Project, ke
     its = other[:16]
     Browser(app, other).submit("/dashboard/sign-out")
     Browser(app, other)
-    [session] = [s for s in OpenSession.page(project.id) if s.prefix == its]
-    browser.submit(f"/dashboard/sessions/{session.name}/end")
+    found = Session.open_by_name(project.id).items()
+    [name] = [name for name, session in found if session.prefix == its]
+    browser.submit(f"/dashboard/sessions/{name}/end")
     for deed in ("rotate", "revoke"):
         browser.submit(f"/dashboard/keys/{its}/{deed}")
     browser.submit("/dashboard/sessions/end-others")

@@ -18,7 +18,7 @@ from petstore.models.callers import Caller
 from petstore.models.keys import Key
 from petstore.models.projects import Project
 from petstore.models.secrets import Secret
-from petstore.models.sessions import MOST_LISTED, OpenSession, Session, seen
+from petstore.models.sessions import MOST_LISTED, Session, seen
 from petstore.storage import db
 from tests.harness import statements
 from tests.harness.browser import SIGN_IN, Browser
@@ -44,9 +44,9 @@ def test_session_ends_with_its_key(app: Flask, project: Project, clock: Clock):
     ):
         key = Key.issue(project)
         browser = Browser(app, key)
-        assert len(OpenSession.page(project.id)) == 1
+        assert len(Session.open_by_name(project.id)) == 1
         ends(Key.find_by_prefix(key[:16]))
-        assert OpenSession.page(project.id) == []
+        assert Session.open_by_name(project.id) == {}
         assert browser.submit("/dashboard/keys").location.startswith(f"{SIGN_IN}?")
         assert "Your session is over" in browser.read(SIGN_IN)
 
@@ -91,7 +91,7 @@ def test_signing_out_ends_copies_of_the_cookie(app: Flask, browser: Browser, key
 @of_both_engines
 def test_session_ends_after_an_hour_or_twelve(browser: Browser, key: str, clock: Clock):
     clock.move(seconds=3600)
-    assert OpenSession.page(Key.find_by_prefix(key[:16]).project_id) == []
+    assert Session.open_by_name(Key.find_by_prefix(key[:16]).project_id) == {}
     assert browser.get("/dashboard").status_code == 303
     assert "after an hour without a request" in browser.read(SIGN_IN)
     browser.sign_in(key)
@@ -226,9 +226,9 @@ def status(browser: Browser) -> int:
 
 def other_path(project: Project) -> str:
     """Return where the session of the key that is called Website ends."""
-    for each in OpenSession.page(project.id):
+    for name, each in Session.open_by_name(project.id).items():
         if each.label == "Website":
-            return f"{SESSIONS}/{each.name}/end"
+            return f"{SESSIONS}/{name}/end"
     raise LookupError
 
 
@@ -281,6 +281,6 @@ def test_of_many_sessions_the_last_seen_are_listed_and_all_end_in_batches(
         Session.begin(Caller.find_by_key(key))
     clock.move(seconds=60)
     assert "These are the 100 that were seen last" in browser.read(SESSIONS)
-    assert len(OpenSession.page(project.id)) == MOST_LISTED
+    assert len(Session.open_by_name(project.id)) == MOST_LISTED
     browser.submit(f"{SESSIONS}/end-others")
     assert Session.select().count() == 1
