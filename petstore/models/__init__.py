@@ -17,15 +17,14 @@ from petstore.storage import BaseModel, Row, compiled, db, placeholder
 class RuleError(Exception):
     """A rule does not allow what was asked for. The text tells the caller why.
 
-    It has a subclass where somebody handles an error, or a request meets it.
+    Errors that code handles, or that a request can cause, have a subclass.
     """
 
-    code: str | None = None  # of `petstore.errors.ERRORS`, if a request can meet it
-    # With `{}` for each value that the error is raised with; if empty, the message of
-    # the code.
+    code: str | None = None  # of `petstore.errors.ERRORS`, if a request can cause it
+    # It has a `{}` for each value; if it is empty, the message of the code is used.
     text = ""
-    field: str | None = None  # of a form, that is at fault
-    choices: Mapping[str, str] = {}  # what somebody may answer, with a text for each
+    field: str | None = None  # the field of a form that is at fault
+    choices: Mapping[str, str] = {}  # the possible answers, each with its label
 
     def __init__(self, *values: object, text: str = "", field: str = "") -> None:
         text = text or self.text or (ERRORS[self.code].message if self.code else "")
@@ -45,9 +44,9 @@ class Conflict(RuleError):
 
 
 class OfProject:
-    """What the models have in common whose rows belong to a project and have an id.
+    """A model whose rows belong to a project and have an id.
 
-    The project is the first argument: a row of another one is not there.
+    Each method takes the project first, and finds no rows of other projects.
     """
 
     noun = ""  # what people call a row
@@ -76,18 +75,18 @@ class OfProject:
     def page(
         cls, project_id: int, *, after: int, limit: int, **filters: int | str
     ) -> list[Row]:
-        """Return rows of the project by ascending id, after the id `after`.
+        """Return at most `limit` rows of the project by ascending id, after `after`.
 
-        There are at most `limit`, those in which columns have the values of filters.
+        The columns that `filters` names have the values that it gives.
         """
         cursor = {"project": project_id, "after": after, "limit": limit}
         return _select_page(cls, *sorted(filters), **cursor, **filters)
 
     @classmethod
     def delete_surplus(cls, kept: int, most: int, **values: int | str) -> None:
-        """Of the rows with these values, delete the oldest `most` that are not kept.
+        """Delete the oldest rows with these values, at most `most` at once.
 
-        The newest are kept, as many as `kept` says.
+        The newest `kept` of them stay.
         """
         model: Any = cls
         equal = [(getattr(model, name), value) for name, value in values.items()]
@@ -109,7 +108,7 @@ def _select_own(model: type[BaseModel]) -> Query:
 
 @compiled(db)
 def _select_page(model: type[BaseModel], *filters: str) -> Select:
-    # Along an index on the project, the filters by name, and the id.
+    # The index has the project, the columns of the filters by name, and the id.
     equal = [getattr(model, name) for name in ("project", *filters)]
     values = [(column, placeholder(column.name)) for column in equal]
     return (

@@ -55,7 +55,7 @@ class Event(OfProject, BaseModel):
     def find_removal(cls, project_id: int, kind: str, item_id: int) -> Self | None:
         """Return the event that removed an animal, order or category of the project.
 
-        What programs remove is no event.
+        It finds what was removed on the dashboard: programs cause no such events.
         """
         return cls.get_or_none(
             cls.project == project_id,
@@ -67,10 +67,9 @@ class Event(OfProject, BaseModel):
 
 @events.recorder
 def record(slug: str, topic: str, name: str, actor: str, facts: dict[str, Any]) -> None:
-    """Add an event to the project with that slug, and delete what is too much.
+    """Add an event to the project with that slug, and delete surplus ones.
 
-    No lock is taken: transactions that end together may leave too many until the next
-    event.
+    It takes no lock: concurrent transactions may leave too many until the next event.
     """
     values = {"name": name, "actor": actor, "facts": json.dumps(facts)}
     if project := Project.get_or_none(slug=slug):

@@ -45,7 +45,7 @@ class Caller(NamedTuple):
 
     @classmethod
     def find_by_prefix(cls, prefix: str) -> Self | None:
-        """Return the caller whose key has that prefix, which proves nothing yet."""
+        """Return the caller whose key has that prefix; the rest is not checked."""
         rows = _select_by_prefix(prefix=prefix)
         return next(map(cls._make, rows), None)
 
@@ -58,7 +58,7 @@ class Caller(NamedTuple):
 
     @property
     def key_quota(self) -> Quota:
-        """What the key itself may send, which is never more than its project may."""
+        """The limits of the key, which are never above those of its project."""
         most = self.quota
         return Quota.of(
             min(self.key_per_minute or most.per_minute, most.per_minute),

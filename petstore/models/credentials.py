@@ -53,12 +53,12 @@ def masked(text: str) -> str:
 
 
 def digest_of(secret: str) -> bytes:
-    """Return what a table stores of a secret: SHA-256 is enough for random ones."""
+    """Return the digest that a table stores of a secret, which is random."""
     return hashlib.sha256(secret.encode()).digest()
 
 
 def checksum(body: str) -> str:
-    """Return what a key ends with, by which a mistyped one is known."""
+    """Return the checksum with which a key ends; it tells a mistyped key."""
     rest, last = divmod(zlib.crc32(body.encode()), len(PAIRS))
     first, middle = divmod(rest, len(PAIRS))
     return PAIRS[first] + PAIRS[middle] + PAIRS[last]

@@ -14,13 +14,13 @@ from petstore.models.projects import Project
 from petstore.storage import BaseModel, compiled, db, placeholder
 
 MAX_DOMAINS = 100  # of one project
-# What DNS proved is believed for a while after it points elsewhere: the name may belong
-# to somebody else by then.
+# A domain keeps its rights for so long after DNS points elsewhere. Then the name may
+# belong to somebody else.
 REDIRECTS_END_AFTER_MS = 7 * clock.MS_PER_DAY
 EXPIRES_AFTER_MS = 30 * clock.MS_PER_DAY
-# A failed certificate is tried again as seldom: authorities limit the failures an hour.
+# A failed certificate waits as long, because authorities limit failures in an hour.
 CHECK_AFTER_MS = 60 * clock.MS_PER_MINUTE
-# A handshake without a result for this long belonged to a process that has ended.
+# After this time without a result, the process that made a handshake has ended.
 GIVE_UP_AFTER_MS = 3 * clock.MS_PER_MINUTE
 TOKEN_BYTES = 20
 
@@ -38,7 +38,7 @@ def require_domains(project: Project) -> None:
 class DnsResult(NamedTuple):
     """Whether DNS verifies a domain, and a sentence for its owner."""
 
-    is_verified: bool | None  # None if DNS has not answered, which says nothing
+    is_verified: bool | None  # None if DNS has not answered
     text: str
 
 
@@ -120,7 +120,7 @@ class Domain(BaseModel):
     def claim_due(cls, but_not_of: Collection[int] = ()) -> Self | None:
         """Claim the domain that has been due for longest; one worker gets it.
 
-        Domains of the projects with these ids wait for another time.
+        It skips the domains of the projects with these ids.
         """
         now = clock.now_ms()
         is_due = _is_due(now) & cls.project.not_in(but_not_of)
@@ -210,18 +210,18 @@ class Domain(BaseModel):
         return any(row.verified_ms for row in rows)
 
     def record(self, result: DnsResult, *, by_owner: bool = False) -> None:
-        """Store what DNS says now, and what follows from it.
+        """Store the result of a check, and what follows from it.
 
-        If the owner has asked, what is verified belongs to the project from now on.
-        What does not point here any more stays with its project for a while. Raises
-        `NotFound` when the domain was removed meanwhile.
+        If the owner has asked for the check, a verified domain belongs to the project
+        from now on. A domain that points elsewhere stays with its project for a while.
+        Raises `NotFound` if the domain was removed meanwhile.
         """
         now = clock.now_ms()
         columns: dict[str, Any] = {"checked_ms": now, "finding": result.text}
         if result.is_verified:
             # The proxy is about to be asked for the certificate.
             columns |= {"misdirected_since_ms": None, "certificate_fault": None}
-        elif result.is_verified is not None:  # DNS that does not answer says nothing
+        elif result.is_verified is not None:  # DNS has answered
             since = fn.COALESCE(Domain.misdirected_since_ms, now)
             columns["misdirected_since_ms"] = since
         try:
@@ -230,7 +230,7 @@ class Domain(BaseModel):
                     self._take_over(now)
                 elif self.has_expired and not (result.is_verified or by_owner):
                     self._emit("domain_expired", by=SYSTEM)
-                # If the row is gone now, what was taken is given back.
+                # If the row was deleted meanwhile, the transaction is rolled back.
                 if not self._change(**columns):
                     raise NotFound("domain", self.id)
         except peewee.IntegrityError:
@@ -238,7 +238,7 @@ class Domain(BaseModel):
             self.record(result, by_owner=by_owner)
 
     def record_certificate(self, certificate: Certificate) -> None:
-        """Store the certificate, or why there is none; the same again is no event."""
+        """Store the certificate, or why there is none; a new fault is an event."""
         issuer, expires_ms, fault, detail = certificate
         with db.atomic():
             is_recorded = self._change(
@@ -303,7 +303,7 @@ class Host(NamedTuple):
     def find_by_domain(cls, name: str) -> Self | None:
         """Return the host of a verified domain, if its project's plan has domains.
 
-        DNS must point there, or must have until a while ago.
+        DNS must point here, or have done so until 30 days ago.
         """
         now = clock.now_ms()
         rows = _select_by_name(
@@ -362,7 +362,7 @@ def _points_here_since(
     oldest_ms: int | peewee.ColumnBase,
     domain: "type[Domain] | peewee.ModelAlias[Domain]" = Domain,
 ) -> Expression:
-    """Return the condition that DNS points here, or has until after that instant."""
+    """Return the condition that DNS points here, or still did at that instant."""
     since = domain.misdirected_since_ms
     return since.is_null() | (since > oldest_ms)
 
@@ -370,7 +370,7 @@ def _points_here_since(
 def _primary_name(oldest_ms: int | peewee.ColumnBase) -> "peewee.ModelSelect[Domain]":
     """Return a subquery for the primary domain: the chosen one, else the oldest.
 
-    A domain that DNS has pointed elsewhere since `oldest_ms` is none.
+    It skips domains that have pointed elsewhere since `oldest_ms` or longer.
     """
     primary = Domain.alias()
     return (

@@ -19,9 +19,9 @@ MAX_ENDED_KEYS = 100  # that are kept of one project
 KEEP_ENDED_MS = 30 * clock.MS_PER_DAY
 DELETED_AT_ONCE = 20
 STATUSES = ("working", "ended")
-# What may be changed, and its activity tells.
+# The columns that can be changed; the activity of the project shows the change.
 CHANGEABLE = ("label", "per_minute", "per_day", "origins")
-# What the successor of a key has of it.
+# The columns that a key passes on to its successor.
 INHERITED = ("label", *FULL_GRANT.columns, "expires_ms", "banned_until_ms")
 
 
@@ -58,9 +58,8 @@ class Key(BaseModel):
     retires_ms = peewee.BigIntegerField(null=True)
     revoked_ms = peewee.BigIntegerField(null=True)
     banned_until_ms = peewee.BigIntegerField(null=True)
-    # What `Grant` says of it; the limits are its own, within those of the project.
-    # Release 1.2.0, which may run beside this one, has a key for a web page as a read
-    # key that `is_public`.
+    # The columns of its `Grant`. Release 1.2.0, which may run beside this one, stores a
+    # key for a web page as a read key that `is_public`.
     stored_role = peewee.TextField(
         column_name="role", default=FULL, constraints=[SQL(f"DEFAULT '{FULL}'")]
     )
@@ -68,7 +67,7 @@ class Key(BaseModel):
     per_minute = peewee.BigIntegerField(null=True)
     per_day = peewee.BigIntegerField(null=True)
     origins = peewee.TextField(null=True)  # separated by spaces
-    ends_ms: int | None  # as it was when the key was read; see `_ends_by_itself`
+    ends_ms: int | None  # selected along with the columns: see `_ends_by_itself`
 
     class Meta:
         table_name = "api_key"
@@ -77,7 +76,7 @@ class Key(BaseModel):
     def issue(
         cls, project: Project, grant: Grant = FULL_GRANT, **columns: str | int | None
     ) -> str:
-        """Return a new key, once; raises `LimitsTooHigh` and `TooManyKeys`."""
+        """Return a new key, once; raises `RuleError`."""
         grant.require_within(project.quota)
         columns |= grant.columns
         with db.atomic():
@@ -103,7 +102,7 @@ class Key(BaseModel):
     @classmethod
     def works_at(cls, now: int | peewee.ColumnBase) -> Expression:
         """Return the condition that a key is not revoked, expired or retired."""
-        # Another host's clock may be ahead, so a revoked key ends whatever the time.
+        # `revoked_ms` is not compared, since the clock of another host may be ahead.
         return cls.revoked_ms.is_null() & (cls.ends() > now)
 
     @classmethod
@@ -198,7 +197,7 @@ class Key(BaseModel):
         rows = cls.select(cls.prefix, cls.label, cls.project).where(
             cls.prefix.in_(prefixes)
         )
-        # Asked for those of the project, SQLite would look at all that it has.
+        # With the project as a condition, SQLite would read all of its keys.
         own = [row for row in rows if row.project_id == project_id]
         return {row.prefix: row.label for row in own if row.label}
 
@@ -207,7 +206,7 @@ class Key(BaseModel):
         """One word: active, retiring, banned, expired, retired or revoked."""
         now = clock.now_ms()
         if self.revoked_ms is not None:
-            # A rotation without a grace ends the key like this, too.
+            # A rotation without a grace sets `revoked_ms`, too.
             return "retired" if self.revoked_ms == self.retires_ms else "revoked"
         if self.ends_ms is not None and self.ends_ms <= now:
             return "retired" if self.ends_ms == self.retires_ms else "expired"
@@ -234,7 +233,7 @@ class Key(BaseModel):
         with db.atomic():
             db.lock_until_commit(self.project_id)
             retires_ms = now + grace_seconds * clock.MS_PER_SECOND
-            # A key that is to end now must not wait for a clock that is behind.
+            # Without a grace, the key also ends on hosts whose clock is behind.
             revoked_ms = None if grace_seconds else now
             retired = Key.update(retires_ms=retires_ms, revoked_ms=revoked_ms)
             is_active = Key.retires_ms.is_null() & Key.works_at(now)
@@ -246,8 +245,8 @@ class Key(BaseModel):
             return Key._add(old.project_id, **inherited)
 
     def change(self, grant: Grant, label: str | None) -> None:
-        """Change all but the role; raises `LimitsTooHigh` and `KeyNotActive`."""
-        # Of limits that stay, the smaller ones of the project count.
+        """Change all but the role; raises `RuleError`, as for a key that has ended."""
+        # Limits that stay may be above those of the project, which then count.
         if (grant.per_minute, grant.per_day) != (self.per_minute, self.per_day):
             grant.require_within(self.project.quota)
         new: dict[str, Any] = {"label": label, **grant.columns}
@@ -263,14 +262,17 @@ class Key(BaseModel):
                 self._emit("key_changed", **{name: new[name] for name in was}, was=was)
 
     def is_last_full(self) -> bool:
-        """Whether no other full key works, but for those that were rotated."""
+        """Return whether it is the only full key that works, besides rotated ones."""
         stays = (Key.id == self.id) | Key.retires_ms.is_null()
         keys = Key.working(self.project_id, clock.now_ms())
         ids = [key.id for key in keys.where(Key.stored_role == FULL, stays)]
         return ids == [self.id]
 
     def revoke(self, *, may_be_last: bool = True) -> None:
-        """End the key on its next request; raises `LastFullKey` if it must not be."""
+        """End the key on its next request.
+
+        Raises `LastFullKey` for the last full key, unless `may_be_last`.
+        """
         update = Key.update(revoked_ms=clock.now_ms()).where(
             Key.id == self.id, Key.revoked_ms.is_null()
         )

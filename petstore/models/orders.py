@@ -16,7 +16,7 @@ from petstore.models.searching import SearchTerms, searchable
 from petstore.storage import BaseModel, Row, compiled, db, placeholder
 from petstore.storage.lists import Cursor, Listing, ListPage, count_each
 
-# Each with what the animal becomes.
+# The statuses of closed orders, each with the status that the animal then has.
 CLOSED = {"completed": "sold", "cancelled": "available"}
 STATUSES = ("placed", *CLOSED)
 
@@ -47,15 +47,15 @@ class Order(OfProject, BaseModel):
     project = peewee.ForeignKeyField(Project, index=False)
     pet_id = peewee.BigIntegerField()  # the order stays when the animal is withdrawn
     status = peewee.TextField()
-    # Whose it is, in the words of whoever placed it.
+    # Whose order it is, in the words of the client.
     reference = peewee.TextField(null=True)
     created_ms = peewee.BigIntegerField()
     updated_ms = peewee.BigIntegerField()
     folded = peewee.TextField(null=True)  # the reference, as `searchable` has it
-    # The animal's name, once it is withdrawn; and as `searchable` has it.
+    # The name of the animal once it is withdrawn, also as `searchable` has it.
     pet_name = peewee.TextField(null=True)
     pet_folded = peewee.TextField(null=True)
-    # By whom, as `_select_actor` has it; null if release 1.2.0 did it.
+    # As `_select_actor` returns them; null if release 1.2.0 wrote them.
     placed_by = peewee.TextField(null=True)
     closed_by = peewee.TextField(null=True)
 
@@ -81,9 +81,9 @@ class Order(OfProject, BaseModel):
     def place(cls, project_id: int, pet_id: int, reference: str | None = None) -> Row:
         """Order an available animal, which becomes pending.
 
-        Raises `ProjectFull`, `PetUnknown`, and `PetNotAvailable` for all but one of the
-        clients that order it at once. Like animals, orders are committed in the order
-        of their ids.
+        Of several clients that order it at once, all but one get `PetNotAvailable`.
+        Like animals, orders are committed in the order of their ids. Raises
+        `ProjectFull` and `PetUnknown`, too.
         """
         with db.atomic():
             take_rows(project_id)
@@ -174,10 +174,11 @@ class Order(OfProject, BaseModel):
     def listed(
         project_id: int, cursor: Cursor, *, status: str | None = None, name: str = ""
     ) -> ListPage:
-        """Return a page of the project's orders, newest first, with what they remember.
+        """Return a page of the project's orders, newest first.
 
-        `name` searches their references and the names of their animals, or is the
-        number of an animal, as `SearchTerms` has it.
+        The rows also have the animal's name and who placed and closed the order. `name`
+        is searched in references and names of animals, or it is the number of an animal
+        after a `#`.
         """
         terms = SearchTerms.of(name)
         filters = (
@@ -196,7 +197,7 @@ class Order(OfProject, BaseModel):
         return count_each(filters, Order.status, STATUSES)
 
 
-# For the start, which refuses rows that release 1.1.0 has written.
+# For the check at the start, which refuses rows that release 1.1.0 has written.
 Order.add_index(Order.id, where=Order.folded.is_null())
 
 _BY_ID = (Order.project == placeholder("project")) & (Order.id == placeholder("id"))
@@ -210,7 +211,7 @@ def _reference_and_name() -> Expression:
 
 
 def _select_actor() -> Expression:
-    """Return who acts; after a key's prefix stands its label, as it is now."""
+    """Return who acts: the prefix of a key with its present label, or the operator."""
     label = Key.select(SQL("' '").concat(Key.label))
     of_key = label.where(Key.prefix == placeholder("actor"))
     return placeholder("actor").concat(fn.COALESCE(of_key, ""))

@@ -1,4 +1,4 @@
-"""What is noted of past requests: failures, and the counts of each key."""
+"""Records of past requests: failures, and the counts of each key."""
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
@@ -19,7 +19,7 @@ from petstore.storage.lists import Cursor, Listing, ListPage
 FAILURES_KEPT = 200  # of a project
 FAILURES_KEPT_MS = clock.MS_PER_DAY
 SHOWN_DAYS = 30
-# The time of last use of a key is written once in this time at most.
+# The last use of a key is written at most once in this time.
 STEP_MS = 10 * clock.MS_PER_MINUTE
 KEYS_AT_ONCE = 500
 
@@ -89,7 +89,7 @@ class FailedRequest(OfProject, BaseModel):
     ) -> ListPage:
         """Return a page of the project's failures of the last 24 hours, newest first.
 
-        There are at most `FAILURES_KEPT`; with a request's id, those of this one.
+        With the id of a request, it has only the failures of that request.
         """
         search = [cls.at_ms >= clock.now_ms() - FAILURES_KEPT_MS]
         if id:
@@ -99,7 +99,7 @@ class FailedRequest(OfProject, BaseModel):
 
 
 def _write_failures(failures: list[dict[str, Any]]) -> None:
-    """Write failures, of a project only a few in a second, and delete surplus ones."""
+    """Write failures, a few of each project and second, and delete surplus ones."""
     of_second: Counter[tuple[int, int]] = Counter()
     for failure in failures:
         second = failure["project"], failure["at_ms"] // clock.MS_PER_SECOND
@@ -169,7 +169,7 @@ def history(project_id: int, days: int) -> list[Day]:
     today = clock.now_ms() // clock.MS_PER_DAY
     counts = (KeyUsage.served, KeyUsage.refused)
     sums = [Cast(fn.SUM(each), "bigint") for each in counts]
-    # By their ids, or a database may read the days of all projects.
+    # Without the ids of its keys, a database may read the days of all projects.
     is_of_project = KeyUsage.key.in_(Key.kept_ids(project_id))
     rows = KeyUsage.select(KeyUsage.day, *sums).where(is_of_project)
     days_used: Any = rows.where(KeyUsage.day > today - days).group_by(KeyUsage.day)
@@ -192,7 +192,7 @@ def _write_uses(uses: list[KeyUse]) -> None:
         counts = served if is_served else refused
         counts[key_id, at_ms // clock.MS_PER_DAY] += 1
         used[key_id] = at_ms
-    # All processes write in the same order, so that none waits for one that waits.
+    # All processes write in the same order, which prevents a deadlock.
     for key_id, at_ms in sorted(used.items()):
         _mark_used(key=key_id, used_ms=at_ms)
     for place in sorted(served.keys() | refused.keys()):

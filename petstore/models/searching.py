@@ -1,7 +1,7 @@
 """How people search lists: by words, or by a number such as `#12`.
 
-Case and accents make no difference: beside each text that is searched stands the same
-without them, and the words are looked for in that.
+A search ignores case and accents. Each text that is searched is stored a second time
+without them, and the search looks for its words there.
 """
 
 import re
@@ -21,28 +21,28 @@ def searchable(text: str) -> str:
     """Return a text without accents, in one case."""
     if text.isascii():
         return text.lower()
-    # Not NFKD, by which one character becomes up to eighteen: an index has a limit.
+    # NFKD would make up to 18 characters of one, which may be too long for an index.
     parts = unicodedata.normalize("NFD", text)
     bare = "".join(part for part in parts if not unicodedata.combining(part))
     return unicodedata.normalize("NFC", bare).casefold()
 
 
 class SearchTerms(NamedTuple):
-    """What somebody looks for: the row with a number, or words in the texts of rows."""
+    """What a person searches for: the row with a number, or words in texts."""
 
     number: int | None
     words: tuple[str, ...]
 
     @classmethod
     def of(cls, text: str, *, needs_sign: bool = True) -> Self:
-        """Return what a person has typed; a number may need the sign before it."""
+        """Read what a person has typed; with `needs_sign`, a number is like `#12`."""
         found = _NUMBER.fullmatch(text)
         if found and (found[1] or not needs_sign):
             return cls(min(int(found[2]), MAX_ID), ())
         return cls(None, tuple(dict.fromkeys(searchable(text).split())))
 
     def search(self, folded: ColumnBase) -> list[Expression]:
-        """Return the condition that a folded text has all words, if there are any."""
+        """Return the condition that a searchable text has all words, if any."""
         has_word = [db.position(folded, word) > 0 for word in self.words]
         return [reduce(_and_flat, has_word)] if has_word else []
 

@@ -1,4 +1,4 @@
-"""Sessions of the dashboard, and the file that one asks about."""
+"""Sessions of the dashboard, and the file that is to be imported in one."""
 
 from typing import Self
 
@@ -17,13 +17,14 @@ from petstore.storage import BaseModel, Row, compiled, db, placeholder
 
 IDLE_MS = 60 * clock.MS_PER_MINUTE  # without a request
 LASTS_MS = 12 * IDLE_MS  # in any case
-# A session that is used is written once in this time, so it may end as much too early.
+# The use of a session is written at most once in this time, so that it may end as much
+# too early.
 STEP_MS = clock.MS_PER_MINUTE
 TOKEN_BYTES = 24
 NAME_LENGTH = 16
 MOST_LISTED = 100
 FILE_KEPT_MS = 60 * clock.MS_PER_MINUTE
-MOST_LARGE_FILES = 3  # above 64 KiB, of one project, that wait at a time
+MOST_LARGE_FILES = 3  # files above 64 KiB of one project that wait at the same time
 
 
 class NoSuchUpload(RuleError):
@@ -47,7 +48,7 @@ class Session(BaseModel):
 
     @classmethod
     def end(cls, token: str) -> None:
-        """End the session as its own holder, for every copy of its cookie."""
+        """Sign out, which ends the session for every copy of its cookie."""
         caller = cls.find_caller(token)
         if caller:
             _end(caller, digest_of(token).hex())
@@ -87,7 +88,8 @@ class Session(BaseModel):
     @classmethod
     def end_others(cls, caller: Caller, token: str) -> None:
         """End all sessions of the caller's project but the one of the token."""
-        keys = Key.working(caller.project_id, 0)  # at any time; others open nothing
+        # Those that are not revoked, since sessions of the others have ended.
+        keys = Key.working(caller.project_id, 0)
         is_other = cls.key.in_(keys) & (cls.digest != digest_of(token).hex())
         facts = {"project": caller.slug, "key": caller.prefix}
         with db.atomic():  # which is short: sign-ins of a project are limited
@@ -97,7 +99,7 @@ class Session(BaseModel):
 
 
 class Upload(BaseModel):
-    """The file of a session, until it is used, or for an hour."""
+    """The file of a session, which waits for an hour at most."""
 
     session = peewee.ForeignKeyField(Session, primary_key=True, on_delete="CASCADE")
     name = peewee.TextField()
@@ -106,9 +108,9 @@ class Upload(BaseModel):
 
     @classmethod
     def keep(cls, token: str, content: bytes) -> str:
-        """Keep a file in place of the one before, and return what names it.
+        """Store a file in place of the previous one, and return its name.
 
-        Raises `RuleError` for a large one beside others, and `NoSuchUpload` if the
+        Raises `RuleError` if too many large files wait, and `NoSuchUpload` if the
         session has ended.
         """
         name, session = randomness.token(TOKEN_BYTES), digest_of(token).hex()
@@ -146,7 +148,7 @@ class Upload(BaseModel):
 
     @classmethod
     def use(cls, token: str, name: str) -> None:
-        """Delete the file, unless somebody has; then raises `NoSuchUpload`."""
+        """Delete the file; raises `NoSuchUpload` if it is deleted already."""
         is_this = (cls.session == digest_of(token).hex()) & (cls.name == name)
         if not cls.delete().where(is_this).execute():
             raise NoSuchUpload
@@ -191,7 +193,7 @@ def _mark_seen() -> Query:
 
 
 def _write_seen(notes: list[tuple[str, int]]) -> None:
-    # All processes write in the same order, so that none waits for one that waits.
+    # All processes write in the same order, which prevents a deadlock.
     for digest, seen_ms in sorted({*notes}):
         _mark_seen(digest=digest, seen_ms=seen_ms)
 

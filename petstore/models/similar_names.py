@@ -6,11 +6,12 @@ from collections.abc import Iterable
 from petstore.models.searching import searchable
 
 _ENDING = re.compile("(?:en|es|er|e|n|s)$")
-_LONG = 5  # letters; of such names one letter may differ, be missing or too much
+# Names with so many letters are alike even if one letter differs, or is missing.
+_LONG = 5
 
 
 def find_similar(names: Iterable[str], others: Iterable[str]) -> dict[str, str]:
-    """Return those of the names that are much like another, with that."""
+    """Return the names that are much like one of the others, each with that one."""
     known = [(_plain(other), other) for other in others]
     found = ((name, _first(_plain(name), known)) for name in names)
     return {name: other for name, other in found if other}
