@@ -50,8 +50,9 @@ class Stream:
         else:
             self.on_drop(1)
 
-    def flush(self, ends: float) -> None:
-        """Wait until all lines are written, or until that moment."""
+    def flush(self) -> None:
+        """Wait until all lines are written, but not for long: the process ends."""
+        ends = clock.monotonic() + timeouts.LIMITS.log_seconds
         pause = original("time", "sleep")
         while (self._lines or self._is_writing) and clock.monotonic() < ends:
             pause(timeouts.LIMITS.log_pause_seconds / 10)
@@ -84,24 +85,9 @@ class Stream:
 
 
 STDOUT, STDERR = Stream(1), Stream(2)
-
-
-def flush() -> None:
-    """Write the lines that wait, before the process ends."""
-    ends = clock.monotonic() + timeouts.LIMITS.log_seconds
-    for stream in (STDOUT, STDERR):
-        stream.flush(ends)
-
-
-atexit.register(flush)
-
-
-def _forget() -> None:
-    for stream in (STDOUT, STDERR):
-        stream.forget()
-
-
-os.register_at_fork(after_in_child=_forget)
+for stream in (STDOUT, STDERR):
+    atexit.register(stream.flush)
+    os.register_at_fork(after_in_child=stream.forget)
 
 
 class LineHandler(logging.Handler):

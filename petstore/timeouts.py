@@ -107,13 +107,10 @@ class Limits:
     notes: int = 20_000  # of each kind that wait in a process
     failed_per_second: int = 20  # of one project that a process writes
 
-    # Deleting what is outdated.
-    outdated_seconds: float = 60.0  # after the first request since the last time
-    outdated_rows: int = 200  # of a table at a time
-    outdated_pause_seconds: float = 0.02  # about as long as that takes on SQLite
+    outdated_seconds: float = 60.0  # from a request until outdated rows are deleted
 
-    # Deleting a project. Others write between two batches.
-    deleted_rows: int = 500  # in one batch
+    # Deleting many rows. Others write between two batches.
+    deleted_rows: int = 200  # in one batch
     deletion_pause_seconds: float = 0.02  # about as long as a batch takes on SQLite
 
     # Animals and orders as files. Others read and write between two parts.

@@ -1,6 +1,5 @@
 """flask keys create, list, rotate, revoke and unban."""
 
-import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -54,13 +53,12 @@ def create(
     slug: str | None,
     label: str | None,
     expires_in: float | None,
-    origins: tuple[str, ...],
     **granted: Any,
 ) -> None:
     """Create a key and print it; it is not shown again."""
     if label is not None and (error := name_error(label)):
         raise click.UsageError(f"--label {error}.")
-    grant = Grant(**granted, origins=origins)
+    grant = Grant(**granted)
     project = chosen_project(slug)
     expires_ms = _expiry_ms(expires_in)
     click.echo(Key.issue(project, grant, label=label, expires_ms=expires_ms))
@@ -143,7 +141,7 @@ def _find_key(prefix: str) -> Key:
 def _expiry_ms(days: float | None) -> int | None:
     if days is None:
         return None
-    if not (math.isfinite(days) and 0 < days <= MAX_EXPIRY_DAYS):
+    if not 0 < days <= MAX_EXPIRY_DAYS:  # nor is NaN
         raise click.UsageError(
             f"--expires-in must be more than 0 and at most {MAX_EXPIRY_DAYS} days."
         )

@@ -35,7 +35,7 @@ class Retention(NamedTuple):
         now = database.now_ms / self.unit_ms
         key = database.row_id(model)
         oldest = model.select(*key).order_by(self.along or self.age)
-        few = database.skip_locked(oldest.limit(timeouts.LIMITS.outdated_rows))
+        few = database.skip_locked(oldest.limit(timeouts.LIMITS.deleted_rows))
         is_outdated = database.is_among(key, few) & (self.age < now - self.kept)
         deletion: Query = model.delete().where(is_outdated).returning(*key)
         return deletion
@@ -55,21 +55,19 @@ TABLES = (
     Retention(Counter, Counter.ends_ms, clock.MS_PER_DAY // 2),
     Retention(Strike, Strike.minute, 60, unit_ms=clock.MS_PER_MINUTE),
 )
-_statements = [
-    CompiledQuery(each.model._meta.database, each.delete_some) for each in TABLES
-]
 
 
 def delete_outdated() -> None:
     """Delete all rows that are outdated now."""
-    for delete_some in _statements:
-        call_and_log(_delete, delete_some)
+    for table in TABLES:
+        query = CompiledQuery(table.model._meta.database, table.delete_some)
+        call_and_log(_delete, query)
 
 
 def _delete(delete_some: CompiledQuery) -> None:
     try:
-        while len(delete_some()) == timeouts.LIMITS.outdated_rows:
-            time.sleep(timeouts.LIMITS.outdated_pause_seconds)
+        while len(delete_some()) == timeouts.LIMITS.deleted_rows:
+            time.sleep(timeouts.LIMITS.deletion_pause_seconds)
     except peewee.DatabaseError as error:
         if not db.is_outage(error):  # after one, it is tried again next time
             raise
