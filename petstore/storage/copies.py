@@ -81,7 +81,7 @@ def copy_to(url: str) -> None:
             for database in dict.fromkeys(source):
                 stack.enter_context(database.snapshot())
             for database in dict.fromkeys(target):
-                stack.enter_context(database.filling())
+                stack.enter_context(database.atomic())
             _require_empty(target)
             for group, old, new in zip(table_groups(), source, target, strict=True):
                 for table in group:

@@ -3,10 +3,11 @@
 from typing import NamedTuple
 from urllib.parse import unquote
 
+from petstore import timeouts
 from petstore.settings import Settings
 from petstore.storage.engine import counters, db
 from petstore.storage.postgresql import Postgresql
-from petstore.storage.sqlite import Sqlite, SqliteCounters
+from petstore.storage.sqlite import Sqlite
 
 Engine = Postgresql | Sqlite
 
@@ -44,10 +45,11 @@ def databases_at(url: str, *, prepares_statements: bool) -> Databases:
     """Return the databases at a URL that the settings have checked."""
     scheme, _, rest = url.partition("://")
     if scheme == "sqlite":
-        path = unquote(rest.removeprefix("/"))
+        path, pages = unquote(rest.removeprefix("/")), timeouts.LIMITS.counter_pages
         return Databases(
             Sqlite(path, synchronous="full"),
-            SqliteCounters(f"{path}.counters"),
+            # A hit does not wait for the disk.
+            Sqlite(f"{path}.counters", synchronous="normal", wal_autocheckpoint=pages),
         )
     database = Postgresql(url, prepares_statements=prepares_statements)
     return Databases(database, database)

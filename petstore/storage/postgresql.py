@@ -3,7 +3,7 @@
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 import peewee
@@ -292,9 +292,6 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
         with self.atomic():
             self.execute_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
             yield
-
-    def filling(self) -> AbstractContextManager[Any]:
-        return self.atomic()
 
     def last_id(self, table: str) -> int:
         """Return the last id that was assigned, even to a deleted row; 0 for none."""

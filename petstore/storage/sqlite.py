@@ -47,7 +47,6 @@ OUTAGES = {
     sqlite3.SQLITE_PROTOCOL,
 }
 
-
 # SQLite creates these beside a database file, with the same mode.
 SIDE_FILES = ("-wal", "-shm", "-journal")
 OWNER_ALONE = 0o600  # since the files contain the signing secret
@@ -215,9 +214,6 @@ class Sqlite(Engine, peewee.SqliteDatabase):
     def snapshot(self) -> AbstractContextManager[Any]:
         return self.atomic("DEFERRED")
 
-    def filling(self) -> AbstractContextManager[Any]:
-        return self.atomic("EXCLUSIVE")
-
     def last_id(self, table: str) -> int:
         """Return the last id that was assigned, even to a deleted row; 0 for none."""
         query = "SELECT max(seq) FROM sqlite_sequence WHERE name = ?"
@@ -303,14 +299,6 @@ class Sqlite(Engine, peewee.SqliteDatabase):
         if connection is self._writing:
             self._writing = None
             self._writer.release()
-
-
-class SqliteCounters(Sqlite):
-    """The counters in an SQLite file, written without waiting for the disk."""
-
-    def __init__(self, path: str) -> None:
-        pages = timeouts.LIMITS.counter_pages
-        super().__init__(path, synchronous="normal", wal_autocheckpoint=pages)
 
 
 def make_private(path: str) -> None:

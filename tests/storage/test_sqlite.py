@@ -11,7 +11,7 @@ import peewee
 import pytest
 
 from petstore.storage.engine import Busy, Locked
-from petstore.storage.sqlite import Sqlite, SqliteCounters
+from petstore.storage.sqlite import Sqlite
 from tests.harness.broken_disks import unreadable
 from tests.harness.databases import locked
 
@@ -29,24 +29,21 @@ def pets(tmp_path: Path) -> Iterator[Sqlite]:
     database.disconnect()
 
 
-@pytest.mark.parametrize("engine", [Sqlite, SqliteCounters])
 def test_locked_file_is_waited_for_and_is_busy_if_it_stays_so(
-    pets: Sqlite, engine: type[Sqlite], set_limits: Callable[..., None]
+    pets: Sqlite, set_limits: Callable[..., None]
 ):
-    database = engine(str(pets.file))
     with closing(sqlite3.connect(pets.file, check_same_thread=False)) as other:
         other.execute("BEGIN EXCLUSIVE")
         unlock = threading.Timer(HELD_SECONDS, other.rollback)
         unlock.start()
-        database.execute_sql(INSERT, (1,))
+        pets.execute_sql(INSERT, (1,))
         unlock.join()
     set_limits(busy_seconds=0.1)
-    impatient = engine(str(pets.file))
+    impatient = Sqlite(str(pets.file))
     with locked(str(pets.file)), pytest.raises(Busy):
         impatient.execute_sql(INSERT, (2,))
-    assert database.execute_sql(SELECT).fetchall() == [(1,)]
-    for each in (database, impatient):
-        each.disconnect()
+    assert pets.execute_sql(SELECT).fetchall() == [(1,)]
+    impatient.disconnect()
 
 
 def test_one_limit_holds_for_writers_of_this_process_and_of_others(pets: Sqlite):
