@@ -164,9 +164,7 @@ def _refusal(decision: Decision, caller: Caller | None) -> ErrorResponse:
     return ErrorResponse("rate_limit_exceeded", reason, wait, headers=headers)
 
 
-def _cors_headers(
-    origins: tuple[str, ...], environ: dict[str, Any]
-) -> list[tuple[str, str]]:
+def _cors_headers(origins: tuple[str, ...], environ: dict[str, Any]) -> list[Header]:
     """Let pages of these origins read a response; `*` stands for all.
 
     No cache may give a page a response to a request that had no origin.

@@ -266,11 +266,12 @@ class Members(dict[str, Any]):
 def read_object() -> Members:
     """Return the members of the request's JSON object; fractions are `Decimal`."""
     request = current_request()
-    media_type, charset = _parse_content_type(request.environ.get("CONTENT_TYPE", ""))
-    if media_type != "application/json" or request.environ.get("HTTP_CONTENT_ENCODING"):
+    media_type, parameters = parse_options_header(request.environ.get("CONTENT_TYPE"))
+    is_json = media_type.lower() == "application/json"
+    if not is_json or request.environ.get("HTTP_CONTENT_ENCODING"):
         headers = ACCEPT_PATCH if request.method == "PATCH" else NO_HEADERS
         raise ErrorResponse("unsupported_media_type", headers=headers)
-    if charset not in CHARSETS:
+    if parameters.get("charset", "utf-8").lower() not in CHARSETS:
         raise InvalidRequest(NOT_UTF8)
     body = request.get_data(cache=False)
     # This is quick to tell, and seldom high.
@@ -281,13 +282,6 @@ def read_object() -> Members:
     if not isinstance(members, Members):
         raise InvalidRequest("body: must be a JSON object")
     return members
-
-
-def _parse_content_type(header: str) -> tuple[str, str]:
-    if header == "application/json":
-        return header, "utf-8"
-    media_type, parameters = parse_options_header(header)
-    return media_type.lower(), parameters.get("charset", "utf-8").lower()
 
 
 def _parse(body: bytes) -> Any:

@@ -36,7 +36,7 @@ def back_up(source: Database, file: Path) -> None:
             make_private(str(partial))
             _copy(source, partial)
             file.hardlink_to(partial)  # which, unlike renaming, replaces no file
-        _sync(file.parent)
+        _sync(file.parent)  # SQLite has synced the file
     except (OSError, sqlite3.Error) as error:
         reason = getattr(error, "strerror", None) or error
         raise CopyFailed(f"{file}: {reason}") from None
@@ -53,11 +53,10 @@ def _copy(source: Database, file: Path) -> None:
         [result] = target.execute("PRAGMA quick_check(1)").fetchone()
     if result != "ok":
         raise CopyFailed(f"the database is damaged: {' '.join(result.split())}")
-    _sync(file)
 
 
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
+def _sync(directory: Path) -> None:
+    handle = os.open(directory, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:

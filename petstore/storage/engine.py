@@ -104,7 +104,6 @@ class CompiledSql(NamedTuple):
 
     sql: str
     is_read: bool = False
-    is_completed: bool = False  # by the engine, which fills `own_placeholder`
     of_placeholders: Converters = {}
     of_columns: Converters = {}
     make: Callable[[Any], Row] = tuple  # a row of the values of its columns
@@ -127,7 +126,6 @@ class Engine(peewee.Database):
     """
 
     _state: Any  # of the greenlet or thread
-    own_placeholder: str  # which the engine fills itself
     writes_in_cte = False  # whether a common table expression may write
     file: Path | None = None  # that contains the data, without a server
 
@@ -325,7 +323,6 @@ class CompiledQuery:
         compiled = self._compiled[type(database), choices] = CompiledSql(
             sql,
             isinstance(query, peewee.SelectQuery),
-            database.placeholder_format(database.own_placeholder) in sql,
             of_placeholders,
             of_columns,
             row_maker(*names),

@@ -131,7 +131,6 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
     # The time of the server, in ms since 1970: the same for all workers and hosts.
     now_ms = SQL(f"CAST(extract(epoch FROM now()) * {MS_PER_SECOND} AS bigint)")
     placeholder_format = staticmethod("%({})s".format)
-    own_placeholder = "lock_timeout"
     writes_in_cte = True
     # Where a text begins in another one; 0 if nowhere.
     position = staticmethod(fn.STRPOS)
@@ -212,7 +211,7 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
 
         If it times out, it is cancelled, but may have been carried out.
         """
-        if compiled.is_completed:
+        if "lock_timeout" in compiled.sql:
             seconds = timeouts.LIMITS.lock_seconds if self._has_time_limits else 0
             values["lock_timeout"] = _server_limit(seconds)
         try:
@@ -228,7 +227,7 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
 
     def lock_shared(self, rows: Select) -> Select:
         # What the statement waits for after that is bounded as in a transaction.
-        timeout = placeholder(self.own_placeholder)
+        timeout = placeholder("lock_timeout")
         is_set = fn.set_config("lock_timeout", timeout, SQL("true")) != ""
         mode: Any = "FOR KEY SHARE"
         return rows.where(is_set).for_update(mode, skip_locked=True)

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, suppress
-from functools import partial, reduce
+from functools import reduce
 from operator import and_
 from pathlib import Path
 from typing import Any, TypeVar
@@ -66,7 +66,6 @@ class Sqlite(Engine, peewee.SqliteDatabase):
     """
 
     now_ms = placeholder("now_ms")  # of the process, since all are on one machine
-    own_placeholder = "now_ms"
     placeholder_format = staticmethod(":{}".format)
     # Where a text begins in another one; 0 if nowhere.
     position = staticmethod(fn.INSTR)
@@ -257,7 +256,7 @@ class Sqlite(Engine, peewee.SqliteDatabase):
     def _fetch_once(
         connection: sqlite3.Connection, compiled: CompiledSql, values: dict[str, Any]
     ) -> list[Row]:
-        if compiled.is_completed:
+        if ":now_ms" in compiled.sql:
             values["now_ms"] = clock.now_ms()
         with as_peewee_errors:
             return connection.execute(compiled.sql, values).fetchall()
@@ -302,14 +301,13 @@ class Sqlite(Engine, peewee.SqliteDatabase):
 
 
 def make_private(path: str) -> None:
-    """Create an empty file that only its owner may read, whatever the umask.
+    """Create an empty file that only its owner may read.
 
     A file that exists is not changed. If the file cannot be created, nothing is raised:
     SQLite will fail in the same way and report it.
     """
-    create = partial(os.open, mode=OWNER_ALONE)
-    with suppress(OSError), open(path, "xb", opener=create) as file:
-        os.fchmod(file.fileno(), OWNER_ALONE)  # the umask may have removed bits
+    with suppress(OSError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL, OWNER_ALONE))
 
 
 def _code_of(error: BaseException | None) -> int:

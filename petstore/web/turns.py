@@ -159,8 +159,6 @@ class Turns:
 class Place:
     """The turns of a request: of its address, and then of its key."""
 
-    __slots__ = ("_names", "_turns", "until")
-
     def __init__(self, turns: Turns) -> None:
         self._turns = turns
         self.until = clock.monotonic() + timeouts.LIMITS.turn_seconds
