@@ -53,11 +53,11 @@ mutants: $(VENV)/mutants.stamp ## Plant $MUTANTS faults (100) to see whether the
 torture: $(VENV)/test.stamp ## Run the fault injection campaigns (TIMES=30: an hour)
 	TIMES=$(TIMES) $(BIN)/pytest tests/torture tests/test_all_routes.py
 
-DEBIAN_PACKAGES := buildah chromium caddy curl libreoffice-calc-nogui mmdebstrap \
+DEBIAN_PACKAGES := buildah chromium caddy curl firefox-esr libreoffice-calc-nogui mmdebstrap \
 	nginx-light pebble pgbouncer postgresql prometheus redis-server systemd
 
 e2e: $(VENV)/e2e.stamp $(VENV)/before.stamp ## Run the end-to-end tests: browser, proxies, platform
-	@for program in buildah chromium caddy curl mmdebstrap nginx pebble \
+	@for program in buildah chromium caddy curl firefox-esr mmdebstrap nginx pebble \
 		pebble-challtestsrv pgbouncer promtool redis-server soffice systemd-analyze; do \
 		command -v $$program > /dev/null || \
 			{ echo "$$program is missing: apt-get install $(DEBIAN_PACKAGES)"; exit 1; }; \
