@@ -146,7 +146,7 @@ def recognise(*, has_reserve: bool = False) -> bool:
     if _takes_long():
         acquire_exclusively(caller.project_id)
     decision = limiter_of(current_app).count_page(caller, has_reserve=has_reserve)
-    hint = "" if has_reserve else " (Keys still opens)"
+    hint = "" if has_reserve else " (the page Keys still opens)"
     require_granted(decision, TOO_MANY_PAGES + hint)
     return True
 

@@ -45,7 +45,7 @@ def test_page_beyond_the_limit_is_refused_for_a_while(browser: Browser, clock: C
     assert statuses(browser, 3) == [200, 200, 429]
     assert browser.submit(page).status_code == 429
     answer = browser.get(OVERVIEW)
-    assert "too many pages (Keys still opens); wait 50 s." in words(answer)
+    assert "too many pages (the page Keys still opens); wait 50 s." in words(answer)
     assert answer.headers["Retry-After"] == "50"
     clock.move(seconds=50)
     assert statuses(browser, 1) == [200]
