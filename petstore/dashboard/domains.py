@@ -36,12 +36,12 @@ def domains(form: Form = EMPTY) -> str:
 
 @bp.post("")
 def add_domain() -> ResponseReturnValue:
-    form, base_domain = Form.of_request(), _verifier().base_domain
+    values, base_domain = Form.of_request().values, _verifier().base_domain
     try:
-        name = normalised(form.values.get("name", ""), base_domain)
+        name = normalised(values.get("name", ""), base_domain)
         added = Domain.add(current_project(), name)
     except DomainNotAllowed as error:
-        return domains(form.with_errors({"name": str(error)})), 400
+        return domains(Form(values, {"name": str(error)})), 400
     return go_to("domains.domain", domain_id=added.id)
 
 
@@ -81,7 +81,4 @@ def remove_domain(domain_id: int) -> ResponseReturnValue:
 
 
 def _verifier() -> Verifier:
-    verifier = verifier_of(current_app)
-    if verifier is None:
-        abort(404)
-    return verifier
+    return verifier_of(current_app) or abort(404)

@@ -49,8 +49,6 @@ MAY_BE_SHOWN_AGAIN = {"Cache-Control": "private, no-cache"}
 # Instead of the path, which may have characters that no database stores.
 FORMS = "forms"
 
-NO_CHOICES: Mapping[str, str] = {}
-
 View = Callable[..., ResponseReturnValue]
 
 
@@ -74,11 +72,6 @@ class Form:
 
     def __bool__(self) -> bool:
         return bool(self.values or self.errors)
-
-    def with_errors(
-        self, errors: dict[str, str], choices: Mapping[str, str] = NO_CHOICES
-    ) -> "Form":
-        return Form(self.values, errors, choices)
 
 
 EMPTY = Form()
@@ -154,9 +147,9 @@ def loads_form(
     def decorate(view: View) -> View:
         @functools.wraps(view)
         def respond(**arguments: str | int) -> ResponseReturnValue:
-            form, choices = Form.of_request(), NO_CHOICES
+            values, choices = Form.of_request().values, EMPTY.choices
             try:
-                return view(**arguments, **schema.load(form.values))
+                return view(**arguments, **schema.load(values))
             except ValidationError as error:
                 # What is wrong with an item of a list is shown with its field.
                 errors = {
@@ -170,7 +163,7 @@ def loads_form(
                 choices = error.choices
                 if not errors:
                     flash(str(error), "bad")
-            page = form_page(**arguments, form=form.with_errors(errors, choices))
+            page = form_page(**arguments, form=Form(values, errors, choices))
             return page, 400, MAY_BE_SHOWN_AGAIN
 
         return respond

@@ -43,20 +43,14 @@ bp = PageBlueprint("keys", __name__, "/keys", required_role=FULL, has_reserve=Tr
 def keys(form: Form = EMPTY) -> str:
     _, parameters = read_query(KeyQuery())
     rows = Key.listed(current_project().id, parameters["status"])
-    quota, kind = current_project().quota, parameters["kind"]
-    form = filled_in(form, url_for(INDEX))
-    if kind == "page" and not form.values:
-        # Half of the project's limits, so that a web page leaves the rest to programs.
-        names = ("per_minute", "per_day")
-        form = Form({name: str(max(1, getattr(quota, name) // 2)) for name in names})
     return render_template(
         "keys.html",
         keys=rows,
         totals=totals_of(rows),
         statuses=STATUSES,
         kinds=KINDS,
-        quota=quota,
-        form=form,
+        quota=current_project().quota,
+        form=filled_in(form, url_for(INDEX)),
         **parameters,
     )
 
