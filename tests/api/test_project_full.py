@@ -45,7 +45,7 @@ def test_what_would_add_a_row_is_refused_and_what_adds_none_is_served(
         assert answer.headers["X-RateLimit-Limit"] == "1000000"
     assert full.put("/v1/categories/7", json={"name": "Dogs"}).status_code == 200
     assert full.patch(f"{PETS}/1", json=REX).status_code == 200
-    assert full.get(PETS).json == [REX | {"id": 1, "status": "available"}]
+    assert [pet["id"] for pet in full.get(PETS).json] == [1]
     assert full.get("/v1/categories").json == [{"id": 7, "name": "Dogs"}]
     assert rival_client.post(PETS, json=REX).status_code == 201
     assert Project.get_by_id(project.id).rows_held == 2

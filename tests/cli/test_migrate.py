@@ -8,14 +8,14 @@ import pytest
 from tests.cli.outputs import failure, text_of
 from tests.harness import servers
 from tests.harness.databases import applied_by_a_newer_version
+from tests.harness.servers import ROOT
 
-STEPS = """\
-applied 0042_tables
-applied 0043_end_of_release_1_1_0
-applied 0044_memory_of_orders
-applied 0002_counter
-applied 0003_window_counter
-"""
+MIGRATIONS = ROOT / "petstore" / "storage" / "migrations"
+STEPS = "".join(
+    f"applied {step.stem}\n"
+    for folder in (MIGRATIONS, MIGRATIONS / "counters")
+    for step in sorted(folder.glob("[0-9]*.py"))
+)
 NOTHING = "nothing to apply\n"
 AT_ONCE = 4
 on_sqlite = pytest.mark.parametrize("unmigrated_url", ["sqlite"], indirect=True)

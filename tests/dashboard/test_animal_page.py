@@ -109,7 +109,7 @@ def test_an_animal_is_corrected_and_ordered(browser: Browser, client: FlaskClien
     assert "Reserved Max (order 1)." in said
     assert client.get("/v1/store/orders/1").json["reference"] == "Ms Lovelace"
     max_now = {"id": 1, "name": "Max", "categoryId": 8, "status": "pending"}
-    assert client.get("/v1/pets/1").json == max_now
+    assert max_now.items() <= client.get("/v1/pets/1").json.items()
 
 
 def test_closing_an_order_there_leads_back(browser: Browser, project: Project):

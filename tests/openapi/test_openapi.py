@@ -8,7 +8,6 @@ import yaml
 from flask.testing import FlaskClient
 
 CONTRACT = yaml.safe_load(Path(__file__).with_name("contract.yaml").read_text())
-KEYED = {"createPet", "createOrder", "updatePet", "updateOrder"}
 PRODUCTION, STAGING = "https://api.example.org/v1", "https://s.example.org:8443/a/v1"
 
 
@@ -53,7 +52,8 @@ def test_every_post_and_patch_takes_an_idempotency_key(operations: dict):
         for parameter in operation["parameters"]
         if parameter["name"] == "Idempotency-Key"
     }
-    assert takes.keys() == KEYED
+    keyed = {each for each in operations if each.startswith(("create", "update"))}
+    assert takes.keys() == keyed
     for parameter in takes.values():
         assert parameter["schema"]["maxLength"] == 255
         given = parameter.keys() | parameter["schema"].keys()

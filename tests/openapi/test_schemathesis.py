@@ -1,6 +1,7 @@
 """Schemathesis: responses to generated requests match the OpenAPI document."""
 
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -18,7 +19,7 @@ def test_schemathesis_finds_no_failures(service: Service, tmp_path: Path):
     command = [program, *settings, "run", *OPTIONS, *key, f"{service.url}/openapi.json"]
     environ = os.environ | {"PYTHONPATH": str(ROOT)}  # for what its settings name
     printed = printed_by(command, cwd=tmp_path, env=environ)
-    assert "Operations:       14 selected / 14 total" in printed
+    assert re.search(r"Operations: +(\d+) selected / \1 total", printed)
     assert "warning" not in printed.lower()
     statuses = {line["status"] for line in service.events("request")}
     assert not statuses & {429, 500}
