@@ -101,6 +101,10 @@ class ChangeSchema(StrictSchema):
 class TextSchema(StrictSchema):
     """A form or a line of a file, whose values are texts, as `text_of` writes them."""
 
+    def on_bind_field(self, field_name: str, field_obj: Field[Any]) -> None:
+        if isinstance(field_obj, Integer):
+            field_obj.is_text = True
+
     @pre_load
     def read_texts(self, texts: dict[str, str], **_: Any) -> dict[str, Any]:
         """Leave out empty texts, which count as missing, and split lists.

@@ -48,7 +48,12 @@ class Stored(fields.Field[Any]):
 
 
 class Integer(Stored, fields.Integer):
-    """An int64 in a body: 5, and like in JSON Schema 5.0 and 0.5e1, but not true."""
+    """An int64 in a body: 5, and like in JSON Schema 5.0 and 0.5e1, but not true.
+
+    In a URL, a form or a file, it is `0`, or ASCII digits without a leading zero.
+    """
+
+    is_text = False
 
     def __init__(
         self, lowest: int = 0, highest: int = INT64_MAX, **options: Any
@@ -67,6 +72,8 @@ class Integer(Stored, fields.Integer):
         return number
 
     def _integer(self, value: Any) -> int | None:
+        if self.is_text:
+            return int(value) if re.fullmatch(INTEGER_PATTERN, value) else None
         # Comparisons are exact, while arithmetic would round 1e-999999999 to 0. The
         # bounds are compared first, since int(1e999999999) would take all memory.
         if (
@@ -79,10 +86,9 @@ class Integer(Stored, fields.Integer):
 
 
 class UrlInteger(Integer):
-    """An int64 in a URL: `0`, or ASCII digits without a leading zero."""
+    """An int64 in a URL."""
 
-    def _integer(self, value: str) -> int | None:
-        return int(value) if re.fullmatch(INTEGER_PATTERN, value) else None
+    is_text = True
 
 
 class Name(Stored, fields.String):
