@@ -10,12 +10,8 @@ from tests.harness import servers
 from tests.harness.databases import applied_by_a_newer_version
 from tests.harness.servers import ROOT
 
-MIGRATIONS = ROOT / "petstore" / "storage" / "migrations"
-STEPS = "".join(
-    f"applied {step.stem}\n"
-    for folder in (MIGRATIONS, MIGRATIONS / "counters")
-    for step in sorted(folder.glob("[0-9]*.py"))
-)
+FILES = (ROOT / "petstore" / "storage" / "migrations").rglob("[0-9]*.py")
+STEPS = "".join(f"applied {file.stem}\n" for file in sorted(FILES))
 NOTHING = "nothing to apply\n"
 AT_ONCE = 4
 on_sqlite = pytest.mark.parametrize("unmigrated_url", ["sqlite"], indirect=True)

@@ -20,8 +20,7 @@ def project(unmigrated_url: str) -> Iterator[Project]:
     """A project in a database as release 1.2.0 has recorded it."""
     open_databases(read_settings({"DATABASE_URL": unmigrated_url}))
     migrator.migrate()
-    since = "'0043_end_of_release_1_1_0', '0044_memory_of_orders'"
-    db.execute_sql(f"DELETE FROM migration WHERE name IN ({since})")
+    db.execute_sql("DELETE FROM migration WHERE name BETWEEN '0043' AND '0045'")
     db.execute_sql("UPDATE migration SET name = '0042_names_of_categories'")
     for name in ("pet_name", "pet_folded", "placed_by", "closed_by"):
         db.execute_sql(f"ALTER TABLE pet_order DROP COLUMN {name}")

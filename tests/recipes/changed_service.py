@@ -17,9 +17,9 @@ from petstore.models.projects import Plan, Project
 from petstore.storage.migrator import migrate
 
 REX = {"name": "Rex", "categoryId": 7}
-UNKNOWN = {"vaccinated": None, "bornOn": None, "nicknames": []}
-KNOWN = {"vaccinated": True, "bornOn": "2026-05-01", "nicknames": ["Rexy", "O, Rex"]}
-SHOWN = {"vaccinated": "yes", "bornOn": "2026-05-01", "nicknames": 'Rexy,"O, Rex"'}
+UNKNOWN = {"vaccinated": None, "weightGrams": None}
+KNOWN = {"vaccinated": True, "weightGrams": 4200}
+SHOWN = {"vaccinated": "yes", "weightGrams": "4200"}
 
 
 @pytest.fixture(scope="module")
@@ -53,25 +53,23 @@ def test_fields_of_an_animal_are_sent_corrected_and_described(client: FlaskClien
     assert full == {"id": full["id"], **REX, "status": "available", **KNOWN}
     assert client.get("/v1/pets").json == [new, full]
     path = f"/v1/pets/{new['id']}"
-    born = client.patch(path, json={"bornOn": "2025-01-31"}).json
-    assert born == new | {"bornOn": "2025-01-31"}
-    assert client.patch(path, json={"bornOn": None}).json == new
-    wrong = {"vaccinated": "perhaps", "bornOn": "May", "nicknames": ["Rexy", ""]}
+    for weight in ({"weightGrams": 1}, {"weightGrams": None}):
+        assert client.patch(path, json=weight).json == new | weight
+    wrong = {"vaccinated": "perhaps", "weightGrams": "4200"}
     refused = client.post("/v1/pets", json=REX | wrong).json["message"]
-    assert re.findall(r"(\w\S*): ", refused) == ["vaccinated", "bornOn", "nicknames.1"]
+    assert re.findall(r"(\w\S*): ", refused) == [*wrong]
     schemas = client.get("/openapi.json").json["components"]["schemas"]
     for name in ("Pet", "NewPet", "PetChange"):
         described = schemas[name]["properties"]
         assert described["vaccinated"]["type"] == ["boolean", "null"]
-        assert described["bornOn"]["format"] == "date"
-        assert described["nicknames"]["items"]["type"] == "string"
+        assert described["weightGrams"]["maximum"] == 1_000_000
     assert {*KNOWN} < {*schemas["Pet"]["required"]}
 
 
 def test_fields_of_an_animal_are_in_its_forms(client: FlaskClient):
     page = client.get(f"/dashboard/animals/{add(client, **KNOWN)['id']}").text
     assert '<option value="yes" selected>' in page
-    assert 'value="2026-05-01"' in page
+    assert 'value="4200"' in page
     form = {"name": "Max", "categoryId": "7"} | SHOWN
     assert client.post("/dashboard/animals", data=form).status_code == 303
     added = client.get("/v1/pets").json[-1]
@@ -81,8 +79,8 @@ def test_fields_of_an_animal_are_in_its_forms(client: FlaskClient):
     cleared = form | dict.fromkeys(SHOWN, "")
     client.post(f"/dashboard/animals/{added['id']}", data=cleared)
     assert client.get(f"/v1/pets/{added['id']}").json == added | UNKNOWN
-    wrong = client.post("/dashboard/animals", data=form | {"nicknames": "a,,b"})
-    assert "Nicknames must have 1 to 200 characters." in wrong.text
+    wrong = client.post("/dashboard/animals", data=form | {"weightGrams": "0"})
+    assert "Weight in grams must be an integer from 1 to 1000000." in wrong.text
 
 
 def test_fields_of_an_animal_are_in_its_files(client: FlaskClient):
@@ -108,8 +106,10 @@ def test_resource_can_be_added_listed_and_fetched(
     clinic = {"id": 1, "name": "Paws"}
     assert client.get("/v1/clinics").json == [clinic]
     assert client.get("/v1/clinics/1").json == clinic
-    assert client.get("/v1/clinics/2").status_code == 404
     assert client.post("/v1/clinics", json={}).json["message"] == "name: is required"
+    for method, status in (("DELETE", 204), ("DELETE", 404), ("GET", 404)):
+        assert client.open("/v1/clinics/1", method=method).status_code == status
+    assert client.post("/v1/clinics", json={"name": "Paws"}).json["id"] == 2
     assert "Clinics" in client.get("/openapi.json").json["components"]["schemas"]
     deleting = ["projects", "delete", project.slug, "--yes"]
     assert app.test_cli_runner().invoke(args=deleting).exit_code == 0
@@ -119,6 +119,14 @@ def test_plan_is_offered_and_enforced(client: FlaskClient, project: Project):
     project.change_plan(Plan("team"))
     policy = client.get("/v1/pets").headers["RateLimit-Policy"]
     assert policy == '"minute";q=600;w=60, "day";q=30000;w=86400'
+
+
+def test_limit_refuses_one_operation_of_a_key(client: FlaskClient):
+    path = f"/v1/pets/{add(client)['id']}"
+    answers = [client.patch(path, json=REX) for _ in range(31)]
+    assert [each.status_code for each in answers] == [200] * 30 + [429]
+    assert "This key allows 30 requests a day; wait " in answers[-1].json["message"]
+    assert '"day";r=968;' in client.get("/v1/pets").headers["RateLimit"]
 
 
 def test_page_is_in_the_menu_and_shows_its_figures(client: FlaskClient):
