@@ -1,4 +1,4 @@
-"""A storage of limits in the database: a row for each window, one statement a hit."""
+"""A storage of limits in the database: a row a window, one statement a hit."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -17,7 +17,7 @@ LONGEST_SECONDS = clock.MS_PER_DAY // clock.MS_PER_SECOND
 
 
 class Counter(CounterModel):
-    """How much is used of a window, in a row that the windows after it use again."""
+    """How much of a window is used; later windows of the key use the row again."""
 
     key = peewee.TextField(primary_key=True)
     ends_ms = BigIntegerField(index=True)  # the row is deleted after that
@@ -47,7 +47,7 @@ class DatabaseStorage(AlignedWindowStorage):
 
     def __init__(self) -> None:
         super().__init__()
-        # When the shortest window of a subject ends that this process has seen begin.
+        # By subject, the end of the latest shortest window that this process has seen.
         self._ends_ms: dict[str, int] = {}
 
     def acquire_windows(
@@ -99,7 +99,7 @@ def _hit(values: dict[str, Any], count: int, begins: bool) -> list[Any]:
     """Count in all windows; return their rows, or none if one of them has no room."""
     try:
         return _upsert.autocommit(count, begins, **values)
-    except peewee.IntegrityError:  # others were faster, which PostgreSQL saw too late
+    except peewee.IntegrityError:  # while it waited, another hit took the room
         return []
 
 
@@ -128,9 +128,10 @@ def _select(count: int) -> Query:
 
 @compiled(counters)
 def _upsert(count: int, begins: bool) -> Query:
-    """Return the query that counts; only one that `begins` windows sets their ends.
+    """Return the query that counts; only with `begins` can it begin windows.
 
-    SQLite writes the index of a column that is set, even to the value that it has.
+    To set their ends is dearer: SQLite writes the index of each column that is set,
+    even if its value stays the same.
     """
     now, amount, slots = counters.now_ms, placeholder("amount"), _slots(count)
     rows, has_room = [], now >= placeholder("banned_until")
@@ -153,9 +154,10 @@ def _upsert(count: int, begins: bool) -> Query:
 
 
 def _is_current(ms: Any) -> Any:
-    """Return the condition that hits of this moment count in the window of a row.
+    """Return the condition that the window of a row is the current one.
 
-    It may be the next one, if the clock was set back: then none is counted twice.
+    After the clock was set back, the next window counts too, so that no hit counts in
+    two windows.
     """
     now = counters.now_ms
     return (Counter.ends_ms > now) & (Counter.ends_ms <= now + 2 * ms)

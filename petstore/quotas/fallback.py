@@ -1,7 +1,7 @@
 """Counts in this process while the counter storage is away.
 
-An outage is logged once by each worker. From time to time the storage is tried again,
-by the requests that have come by then, and it is used as soon as it answers.
+Each worker logs an outage once. From time to time, a request tries the storage again.
+All requests use the storage as soon as it answers.
 """
 
 import threading
@@ -33,8 +33,8 @@ ID_LENGTH = 12  # of 64 different characters
 class FallbackRateLimiter(AlignedWindowRateLimiter):
     """The strategy on the counter storage, and in this process during an outage.
 
-    An outage ends with a hit on the storage, since a full one can be looked at, too.
-    Each request is counted in one place: what the storage has answered stands.
+    An outage ends when the storage counts a hit: a storage that is full still answers
+    looks. Each request is counted in one place only.
     """
 
     def __init__(self, redis_url: str | None, workers: int) -> None:
@@ -45,7 +45,7 @@ class FallbackRateLimiter(AlignedWindowRateLimiter):
         self._own = AlignedWindowRateLimiter(ShareStorage(workers))
         self.is_down = False  # whether requests are counted here
         self.reason = ""  # why the last outage began
-        self.answers = True  # whether the storage did when it was last asked
+        self.answers = True  # whether the storage answered when it was last asked
         self._failed: Sequence[Window] = ()  # what could not be counted
         self._retry_at = 0.0
 
@@ -63,7 +63,7 @@ class FallbackRateLimiter(AlignedWindowRateLimiter):
             if not self._is_open:
                 storage = self._open()
             if self.is_down:
-                # Of a cluster another node may be away, and this one not.
+                # In a cluster, the node that is away may be another one.
                 super().hit_all(self._failed, cost=0)
             decision = super().hit_all(windows, cost, ban)
         except Busy:
@@ -71,7 +71,7 @@ class FallbackRateLimiter(AlignedWindowRateLimiter):
         except Exception as error:
             if not _is_outage(error):
                 raise
-            # Another one may have been opened since, which answers others.
+            # If not, another request has opened a storage since, which answers.
             if self.storage is storage:
                 self._begin_outage(windows, error)
             return self._own.hit_all(windows, cost, ban)
@@ -90,10 +90,11 @@ class FallbackRateLimiter(AlignedWindowRateLimiter):
             emit("counters_lost", reason=self.reason)
 
     def _open(self) -> AlignedWindowStorage:
-        """Return Redis: a cluster is asked, and the names need the database.
+        """Return the storage; open Redis if it is not open.
 
-        Several installations may share a Redis, so the database of each has an id. It
-        is empty in databases from before there were ids.
+        That may fail: a cluster is asked for its nodes, and the keys begin with an id
+        from the database, since several installations may share a Redis. Databases of
+        old releases have an empty id.
         """
         with self._lock:
             if self._redis_url and not self._is_open:
@@ -104,7 +105,7 @@ class FallbackRateLimiter(AlignedWindowRateLimiter):
 
 
 class ShareStorage(MemoryStorage, AlignedWindowStorage):
-    """limits' counters of one process: a window has the share that belongs to it."""
+    """The memory storage of limits, with the share of each limit for one process."""
 
     def __init__(self, workers: int) -> None:
         super().__init__()

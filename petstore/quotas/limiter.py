@@ -20,10 +20,10 @@ from petstore.storage import Busy
 
 Limits = Sequence[RateLimitItem]
 KNOWN = 1_000  # keys and networks whose last figures a process keeps
-# Of one address (IPv6: its /64): requests without a valid key, and failed sign-ins.
+# What an address (IPv6: its /64) may send without a valid key, and fail to sign in.
 STRANGERS = quota_of(FREE)
 FAILED_SIGN_INS = Quota.parse("10/minute;100/day")
-# An IPv6 /48, which has 65,536 /64, is allowed so many times as much.
+# An IPv6 /48 contains 65,536 /64. It is allowed this many times as much.
 SITE_FACTOR = 10
 IPV6_NETWORK_BITS = 64
 IPV6_SITE_BITS = 48
@@ -33,8 +33,8 @@ PAGES = Quota.parse("120/minute;5000/day")  # of one project, over all its sessi
 SIGN_INS = Quota.parse("60/minute;1000/day")  # of one project, over all its keys
 LONG_FORMS = RateLimitItemPerDay(50)  # of one project, with files above 64 KiB
 NEW_KEYS = RateLimitItemPerHour(100)  # that a project issues and rotates
-# Of one key, for signing in and for the pages of keys, when its project has used up the
-# quota: whoever has another key of the project cannot keep this one from revoking it.
+# Of one key, to sign in and to open the pages of keys after its project has used up its
+# quota. So nobody can use up the quota to keep their own key from being revoked.
 RESERVE = Quota.parse("20/minute;60/day")
 
 
@@ -95,8 +95,8 @@ class Limiter:
     def count_form(self, caller: Caller) -> Decision:
         """Count a form of the dashboard for the project, and for a key with limits.
 
-        No program uses up what the project has for forms. No ban refuses a form, and
-        its refusal does not count towards one.
+        Programs do not use up this quota. A ban does not refuse a form, and a form that
+        is refused does not count towards a ban.
         """
         return self.strategy.hit_all(_forms_of(caller) + _windows_of(caller)[2:])
 
@@ -105,7 +105,7 @@ class Limiter:
         return self.strategy.hit_all(_forms_of(caller), cost=0)
 
     def count_failed_sign_in(self, address: str | None) -> Decision:
-        """Count a failed sign-in; refused when too many came before it."""
+        """Count a failed sign-in, and refuse it if too many came before it."""
         return self._count_address("sign-in", address, FAILED_SIGN_INS)
 
     def count_sign_in(self, caller: Caller) -> Decision:
@@ -115,9 +115,9 @@ class Limiter:
     def count_page(
         self, caller: Caller, *, has_reserve: bool = False, pages: int = 1
     ) -> Decision:
-        """Count a request for a page, which may be one for the reserve of the key.
+        """Count a request for a page, or for one that costs as much as several.
 
-        One that costs more counts as several pages.
+        With `has_reserve`, the key has more when the project has used up its pages.
         """
         decision = self._count(f"pages:{caller.project_id}", PAGES, pages)
         return self._or_from_reserve(decision, caller) if has_reserve else decision
@@ -147,7 +147,7 @@ class Limiter:
         return self.strategy.hit_all(_windows(subject, limits), cost)
 
     def _or_from_reserve(self, decision: Decision, caller: Caller) -> Decision:
-        """Count what the project's quota refuses for the key alone."""
+        """Return the decision; if it refuses, return that of the key's reserve."""
         if decision.is_granted:
             return decision
         reserve = self._count(f"reserve:{caller.key_id}", RESERVE)
@@ -157,7 +157,7 @@ class Limiter:
         return min(decision, reserve, key=lambda refusal: refusal.retry_at_ms)
 
     def _count_address(self, what: str, address: str | None, quota: Quota) -> Decision:
-        """Count for an address; what is refused writes nothing, as far as is known."""
+        """Count a request of an address, but write nothing if it will be refused."""
         windows = _windows_of_address(what, address, quota)
         decision = self._last_known(windows)
         if not decision.tightest.remaining:
@@ -236,6 +236,6 @@ def address_subjects(what: str, address: str | None) -> list[str]:
 def _tighter(decisions: Iterable[Decision]) -> Decision:
     """Return the decision on an address by the tighter of its networks.
 
-    Of two that are used up, the one that lasts longer is the tighter.
+    If both are used up, the tighter one is used up for longer.
     """
     return min(decisions, key=lambda d: (d.tightest.remaining, -d.retry_at_ms))

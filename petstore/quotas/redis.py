@@ -23,7 +23,7 @@ from petstore import clock, timeouts
 from petstore.quotas.strategy import NO_BAN, AlignedWindowStorage, Ban, Counts, Window
 from petstore.storage import Busy, seconds_left
 
-SHORTEST_SECONDS = 0.001  # 0 would not wait for what has arrived
+SHORTEST_SECONDS = 0.001  # with 0, a reply that has arrived would not be read
 
 
 class SingleStorage(storage.RedisStorage, AlignedWindowStorage):
@@ -36,12 +36,13 @@ class SingleStorage(storage.RedisStorage, AlignedWindowStorage):
         """Prepare the scripts and the list of connections; limits calls it."""
         super().initialize_storage(uri)
         self._script = self.get_connection().register_script(self.SCRIPT_HIT)
-        # One for each connection that may be in use; cheaper than a semaphore.
+        # It holds an item for each connection that may be used. It is faster than a
+        # semaphore.
         self._turns: queue.SimpleQueue[None] = queue.SimpleQueue()
         for _ in range(timeouts.LIMITS.redis_connections):
             self._turns.put(None)
         self._failures = 0
-        # Each with the time by which its last hit had to end.
+        # Each connection with the time by which its last hit had to end.
         self._idle: list[tuple[float, AbstractConnection]] = []
 
     base_exceptions = RedisError, RedisClusterException  # raised while Redis is away
@@ -65,7 +66,7 @@ class SingleStorage(storage.RedisStorage, AlignedWindowStorage):
         return [self.storage.info()]
 
     def _take_turn(self, keys: Sequence[str], arguments: Sequence[int]) -> Any:
-        """Run the script as soon as fewer than all connections are in use."""
+        """Run the script as soon as a connection may be used."""
         failures = self._failures
         try:
             self._turns.get(timeout=seconds_left(timeouts.LIMITS.queue_seconds))
@@ -73,7 +74,7 @@ class SingleStorage(storage.RedisStorage, AlignedWindowStorage):
             raise Busy("all connections to Redis are in use") from None
         try:
             if self._failures != failures:
-                raise ConnectionError("Redis did not answer others")
+                raise ConnectionError("Redis has not answered another request")
             return self._run(keys, arguments)
         except self.base_exceptions:
             self._failures += 1
@@ -83,7 +84,7 @@ class SingleStorage(storage.RedisStorage, AlignedWindowStorage):
             self._turns.put(None)
 
     def _run(self, keys: Sequence[str], arguments: Sequence[int]) -> Any:
-        """Run the script once, even where the connection is cut before the answer."""
+        """Run the script, but not again if the connection is lost before the reply."""
         ends = clock.monotonic() + timeouts.LIMITS.hit_seconds
         rest = (len(keys), *keys, *arguments)
         connection = self._connection(ends)
@@ -132,16 +133,17 @@ def redis_storage(
 ) -> SingleStorage:
     """Return the storage at a URL that the settings have checked.
 
-    Each step of a connection may take that long. A cluster is asked at once; raises
-    what `base_exceptions` names.
+    Each step of a connection may take that many seconds. A cluster is asked for its
+    nodes at once, which raises what `base_exceptions` names.
     """
     seconds = seconds or timeouts.LIMITS.redis_seconds
     options: dict[str, Any] = {
         "socket_timeout": seconds,
         "socket_connect_timeout": seconds,
         "protocol": 2,
-        "driver_info": None,  # or it would be sent in two trips
-        # Connecting is tried again where this process itself was late; a hit never is.
+        "driver_info": None,  # sending it would take two round trips
+        # Connecting is tried again once, since this process itself may have been late.
+        # A hit is not sent again.
         "retry": Retry(NoBackoff(), 1, (TimeoutError,)),
     }
     parts = urlsplit(url)

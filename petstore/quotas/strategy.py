@@ -21,7 +21,7 @@ FORM = "form-"  # and of those of the forms of the dashboard
 
 
 class Ban(NamedTuple):
-    """Until when the key of a request is banned, and whose refusals lead to a ban."""
+    """Until when a key is banned; without its id, refusals lead to no ban."""
 
     until_ms: int = 0
     key_id: int | None = None
@@ -48,7 +48,7 @@ class Window(NamedTuple):
     name: str  # in headers
     served: int = 0
     resets_ms: int = 0
-    remaining: int = 0  # also when a lowered plan allows less than was served
+    remaining: int = 0  # also if the plan was lowered to less than was served
     resets_in_seconds: int = 0
 
     @classmethod
@@ -67,7 +67,7 @@ class Window(NamedTuple):
         return Window(*self[:4], served, ends_ms, left, in_seconds)
 
     def end(self, now_ms: int) -> int:
-        """Return when the UTC minute, hour or day ends that contains the moment."""
+        """Return the end of the UTC minute, hour or day that contains the moment."""
         length_ms = self.seconds * MS_PER_SECOND
         return (now_ms // length_ms + 1) * length_ms
 
@@ -88,7 +88,7 @@ class Decision(NamedTuple):
     cost: int = 1
     banned_until_ms: int = 0
     strikes: int = 0  # refusals that count towards a ban; 0 if this one does not
-    # Everybody sees what a public key is told: the windows of the key alone.
+    # Everybody may know a public key, so its responses show its own windows alone.
     is_public: bool = False
 
     @property
@@ -120,9 +120,9 @@ class Decision(NamedTuple):
         return self._replace(windows=windows, now_ms=now_ms)
 
     def reason(self, plan: str) -> str:
-        """Return in words whose limit refuses a request to a project on the plan."""
+        """Return in words whose limit refuses a request of a project on the plan."""
         tightest = self.tightest
-        if tightest.remaining:  # one that is not shown refuses it
+        if tightest.remaining:  # a window that is not shown refuses it
             return "The project of this key has no requests left"
         who = "This key" if tightest.name.startswith(KEY) else plan.capitalize()
         return f"{who} allows {tightest.allowance}"
@@ -156,9 +156,9 @@ class AlignedWindowStorage(Storage):
     ) -> Counts:
         """Count a request in all of the windows, or in none.
 
-        With an amount of 0 it looks, which writes and grants nothing. All requests have
-        windows in the same order. A refusal counts towards a ban of the key, if there
-        is one.
+        With an amount of 0 it only looks, and writes and grants nothing. A refusal
+        counts towards a ban of the key that `ban` names. All requests pass the windows
+        of a project in the same order, so that none waits for another in a circle.
 
         This is one atomic step: however many requests come at the same time, exactly as
         many are granted as the windows allow.
