@@ -125,7 +125,7 @@ class Limits:
     dns_server_seconds: float = 1.5  # before the next server is asked
     dns_bytes: int = 16 * 1024  # of an answer over TCP
     recheck_seconds: float = 60.0  # between two looks for domains that are due
-    rechecked_projects: int = 16  # at once in a worker, one domain of each
+    rechecked_projects: int = 60  # whose domains a worker begins to check at a look
     handshake_seconds: float = 120.0  # an authority may take two minutes
 
     def __post_init__(self) -> None:

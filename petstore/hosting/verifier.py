@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain
-from threading import Lock
 from typing import Any
 
 import peewee
@@ -44,8 +43,6 @@ class Verifier:
 
     def __post_init__(self) -> None:
         self._rechecks = Delayed(self.recheck_due)
-        self._lock = Lock()
-        self._rechecked: set[int] = set()  # projects that have a domain checked now
 
     def address(self, project: Project) -> str:
         return f"{project.slug}.{self.base_domain}"
@@ -73,37 +70,28 @@ class Verifier:
         return result.is_verified
 
     def recheck_soon(self) -> None:
-        """Have the domains that are due checked in a minute, in the background."""
+        """Check the domains that are due a minute later, in the background."""
         self._rechecks.start(timeouts.LIMITS.recheck_seconds)
 
     def recheck_due(self) -> None:
-        """Check the domains that are due: several at once, but one of each project.
+        """Check the domains that are due, those of one project one after another.
 
-        So the slow DNS or proxy of one project does not hold up others.
+        Several projects are checked at once, so that the slow DNS or proxy of one does
+        not hold up others.
         """
         with _background():
-            while domain := self._claim_due():
-                start(self._recheck, domain)
+            for _ in range(timeouts.LIMITS.rechecked_projects):
+                if not (domains := Domain.claim_due()):
+                    break
+                start(self._recheck, domains)
 
-    def _claim_due(self) -> Domain | None:
-        with self._lock:
-            if len(self._rechecked) >= timeouts.LIMITS.rechecked_projects:
-                return None
-            domain = Domain.claim_due(self._rechecked)
-            if domain:
-                self._rechecked.add(domain.project_id)
-            return domain
-
-    def _recheck(self, domain: Domain) -> None:
-        try:
+    def _recheck(self, domains: list[Domain]) -> None:
+        for domain in domains:
             with _background():
                 result = self._check(domain)
                 domain.record(result)
                 if result.is_verified:
                     self._request_certificate(domain)
-        finally:
-            self._rechecked.remove(domain.project_id)
-            self.recheck_due()  # there is room for another one
 
     def _check(self, domain: Domain) -> DnsResult:
         required = self.required_records(domain)

@@ -1,6 +1,5 @@
 """Domains of projects: added, verified, checked again, chosen, removed."""
 
-from collections.abc import Collection
 from typing import Any, NamedTuple, Self
 
 import peewee
@@ -117,18 +116,18 @@ class Domain(BaseModel):
         return list(cls._select(is_shown).order_by(cls.name, cls.id))
 
     @classmethod
-    def claim_due(cls, but_not_of: Collection[int] = ()) -> Self | None:
-        """Claim the domain that has been due for longest; one worker gets it.
+    def claim_due(cls) -> list[Self]:
+        """Claim the due domains of the project that has waited longest.
 
-        It skips the domains of the projects with these ids.
+        One worker gets them; another one that claims at the same moment gets none.
         """
         now = clock.now_ms()
-        is_due = _is_due(now) & cls.project.not_in(but_not_of)
-        first = cls.select(cls.id).where(is_due).order_by(cls.checked_ms, cls.id)
-        claim = cls.update(checked_ms=now).where(cls.id.in_(first.limit(1)), is_due)
+        is_due = _is_due(now)
+        first = cls.select(cls.project).where(is_due).order_by(cls.checked_ms, cls.id)
+        is_own = cls.project.in_(first.limit(1))
+        claim = cls.update(checked_ms=now).where(is_own, is_due)
         with db.atomic():
-            claimed = list(claim.returning(cls))
-        return claimed[0] if claimed else None
+            return list(claim.returning(cls))
 
     @classmethod
     def _select(cls, *conditions: Expression) -> "peewee.ModelSelect[Self]":
