@@ -42,7 +42,8 @@ class WriteQueue(Generic[Entry]):
 
     def add(self, entry: Entry) -> None:
         self._entries.append(entry)
-        self._flushing.start(self._seconds())
+        if not self._flushing.is_started:
+            self._flushing.start(self._seconds())
 
     def flush(self) -> None:
         """Write all entries; while the database is away, they are kept."""
