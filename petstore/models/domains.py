@@ -13,11 +13,12 @@ from petstore.models.projects import Project
 from petstore.storage import BaseModel, compiled, db, placeholder
 
 MAX_DOMAINS = 100  # of one project
-# A domain keeps its rights for so long after DNS points elsewhere. Then the name may
-# belong to somebody else.
+# A domain keeps its rights for so long after DNS points elsewhere. After that, the name
+# may belong to somebody else.
 REDIRECTS_END_AFTER_MS = 7 * clock.MS_PER_DAY
 EXPIRES_AFTER_MS = 30 * clock.MS_PER_DAY
-# A failed certificate waits as long, because authorities limit failures in an hour.
+# How long the next check waits, and the next try after a failed certificate, because
+# authorities limit failures.
 CHECK_AFTER_MS = 60 * clock.MS_PER_MINUTE
 # After this time without a result, the process that made a handshake has ended.
 GIVE_UP_AFTER_MS = 3 * clock.MS_PER_MINUTE
@@ -302,7 +303,7 @@ class Host(NamedTuple):
     def find_by_domain(cls, name: str) -> Self | None:
         """Return the host of a verified domain, if its project's plan has domains.
 
-        DNS must point here, or have done so until 30 days ago.
+        DNS points here, or has pointed elsewhere for less than 30 days.
         """
         now = clock.now_ms()
         rows = _select_by_name(
