@@ -7,7 +7,7 @@ text, and the default. The string below it is the meaning in docs/operating.md.
 import math
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from ipaddress import IPv4Address, IPv6Address
@@ -155,24 +155,17 @@ def database_url(text: str) -> str:
 
 
 def usable_processors() -> int:
-    """Return how many processors this process may use."""
+    """Return how many processors this process and its control group may use."""
     if not hasattr(os, "sched_getaffinity"):  # Linux only
         return os.cpu_count() or 1
     usable = len(os.sched_getaffinity(0))
-    with suppress(OSError):  # there is no /proc
-        usable = min(usable, *map(math.ceil, _quotas()), usable)
+    with suppress(OSError, ValueError):  # there is no such file, or no limit (`max`)
+        group = OWN_GROUP.read_text().rpartition("0::/")[2].strip()
+        quota, period = map(
+            int, (CONTROL_GROUPS / group / "cpu.max").read_text().split()
+        )
+        return min(usable, math.ceil(quota / period))
     return usable
-
-
-def _quotas() -> Iterator[float]:
-    """Yield how many processors each control group of this process may use."""
-    own = Path(OWN_GROUP.read_text().rpartition("0::/")[2].strip())
-    for group in (own, *own.parents):
-        # Groups outside a container cannot be read; `max` is no limit.
-        with suppress(OSError, ValueError):
-            limits = (CONTROL_GROUPS / group / "cpu.max").read_text()
-            quota, period = map(int, limits.split())
-            yield quota / period
 
 
 def setting(variable: str, convert: Callable[[str], Any], default: Any = None) -> Any:

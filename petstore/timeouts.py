@@ -131,14 +131,12 @@ class Limits:
     def __post_init__(self) -> None:
         """Raise `ValueError` if two limits are in the wrong order."""
         self._check("few_requests", "running_requests", "connections")
-        self._check("request_seconds", "upload_seconds")
         self._check("lock_seconds", "server_statement_seconds")
         self._check("replay_lock_seconds", "lock_seconds")
         self._check("server_statement_seconds", "statement_seconds")
         self._check("idle_transaction_seconds", "statement_seconds")
         self._check("statement_seconds", "stores_seconds")
         self._check("busy_seconds", "stores_seconds")
-        self._check("retry_seconds", "busy_seconds", "extended_busy_seconds")
 
     def _check(self, *names: str) -> None:
         values = [getattr(self, name) for name in names]

@@ -16,8 +16,8 @@ OWN = "0::/service.slice/petstore\n"
     ("own", "files", "count"),
     [
         (OWN, {"service.slice/petstore/cpu.max": "150000 100000\n"}, 2),
-        (OWN, {"service.slice/cpu.max": "400000 100000\n"}, 4),
-        (OWN, {"cpu.max": "max 100000\n"}, CORES),
+        ("0::/\n", {"cpu.max": "400000 100000\n"}, 4),
+        ("0::/\n", {"cpu.max": "max 100000\n"}, CORES),
         (OWN, {}, CORES),
         ("4:cpu,cpuacct:/docker/1\n", {}, CORES),
         (None, {}, CORES),
