@@ -67,7 +67,8 @@ def _end(response: Response) -> Response:
     _count(request, response)
     _log(request, response)
     _record(request, response)
-    _deleting.start(timeouts.LIMITS.outdated_seconds)
+    if not _deleting.is_started:  # a request need not enter another file
+        _deleting.start(timeouts.LIMITS.outdated_seconds)
     return response
 
 
