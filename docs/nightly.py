@@ -49,8 +49,9 @@ while url:
     there |= {str(pet["id"]): pet for pet in pets or []}
     more = re.search('<(.+?)>; rel="next"', headers.get("Link", ""))
     url = more and more[1]
-gone = [x for x in ids if x not in rows and ids[x] in there]
-if failed or len(gone) > len(ids) / 2:
+known = [number for number in ids if ids[number] in there]
+gone = [number for number in known if number not in rows]
+if failed or len(gone) > len(known) / 2:
     sys.exit("\n".join(failed) or f"{len(gone)} animals are missing: look at the list")
 
 with ids_file.open("a", newline="") as file:

@@ -93,12 +93,6 @@ def test_encoding_is_chosen(project: Project, codec: str, chosen: str | None):
     assert pet.new["name"] == name
 
 
-def test_letters_that_an_encoding_does_not_have_are_asked_about(project: Project):
-    content = HEAD.encode() + b"\x81\x8d,Dogs\n"
-    [question] = foresee(project, content).sheet.questions
-    assert question.text == "The file is not Windows-1252: choose its encoding"
-
-
 @pytest.mark.parametrize("error", ["#N/A", "#NAME?", "#REF!", " #VALUE! ", "#DIV/0!"])
 def test_errors_of_spreadsheets_are_at_fault(project: Project, error: str):
     [fault] = foresee(project, f"{HEAD}Rex,{error}\n".encode()).faults
