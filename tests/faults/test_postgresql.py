@@ -235,9 +235,3 @@ def test_defaults_of_the_role_do_not_apply(database: Postgresql, server: Postgre
         finally:
             other.execute(f"{role} RESET ALL")
     assert (*encoding, *isolation) == ("UTF8", "read committed")
-
-
-def test_connection_is_used_again(database: Postgresql):
-    first = database.connection()
-    database.close()
-    assert database.connection() is first

@@ -3,7 +3,6 @@
 from itertools import pairwise
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -65,14 +64,6 @@ def test_requests_of_a_connection_split_anywhere_read_the_same(
         whole, parted = read(readers[0], [sent]), read(readers[1], split(sent, cuts))
         assert whole == parted
         assert isinstance(whole, str) == (sent == end)
-
-
-@pytest.mark.parametrize("early", [get(KEY), b"x", b"\r\nx", b"\0", b"\r\n"])
-def test_what_follows_a_request_is_not_read(early: bytes):
-    for sent in READABLE:
-        environ, is_last = read(RequestReader({}), [sent])
-        followed = read(RequestReader({}), [sent + early])
-        assert followed == (environ, is_last or early != b"\r\n")
 
 
 def test_absolute_target_sets_the_host():

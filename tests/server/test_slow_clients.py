@@ -9,7 +9,6 @@ from tests.harness.servers import Gunicorn
 from tests.harness.waiting import wait_until
 from tests.harness.wire import Wire, connected, get, is_served, post
 
-CROWD = 300
 LARGE_FILE = "/large-file"  # more than the system buffers for a client
 
 
@@ -18,17 +17,6 @@ def impatient(serve: Callable[..., Gunicorn]) -> Gunicorn:
     """A service with short deadlines to receive a request and to send a response."""
     deadlines = {"request_seconds": 2.0, "send_seconds": 3.0, "linger_seconds": 0.5}
     return serve("--keep-alive 1", limits=deadlines)
-
-
-def test_half_sent_requests_block_nobody_and_are_answered_once_complete(
-    service: Gunicorn, key: str
-):
-    whole = get(key)
-    with connected(service.url, *[whole[:40]] * CROWD) as wires:
-        assert all(is_served(service.url, key) for _ in range(20))
-        for wire in wires:
-            wire.send(whole[40:])
-        assert {wire.answer().status for wire in wires} == {200}
 
 
 def test_idle_connections_and_incomplete_requests_time_out(
