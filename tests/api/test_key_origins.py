@@ -54,15 +54,6 @@ def test_refusal_is_counted_and_comes_before_the_path_is_looked_at(page: FlaskCl
     assert without_origin.headers["X-RateLimit-Remaining"] == "96"
 
 
-def test_preflight_needs_no_key_and_is_not_counted(page: FlaskClient):
-    asked = {
-        "Access-Control-Request-Method": "GET",
-        "Access-Control-Request-Headers": "authorization",
-    }
-    assert page.options(PETS, headers=EVIL | asked).status_code == 204
-    assert page.get(PETS).headers["X-RateLimit-Remaining"] == "99"
-
-
 def test_key_without_origins_is_served_to_every_page(
     client: FlaskClient, client_of: Callable[[str], FlaskClient], project: Project
 ):

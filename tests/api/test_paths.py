@@ -86,10 +86,3 @@ def test_no_header_changes_the_path_or_the_method(client: FlaskClient):
         for value in ("/v1/pets/1", "DELETE"):
             answer = client.get("/v1/pets/2", headers={header: value})
             assert error_of(answer) == NOT_FOUND
-
-
-def test_trace_is_refused(client: FlaskClient):
-    for path in ("/v1/pets", "/docs", "/dashboard/sign-in"):
-        answer = client.open(path, method="TRACE", headers={"X-Secret": "seen"})
-        assert answer.status_code == 405
-        assert "seen" not in answer.text

@@ -4,11 +4,9 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from petstore.models.credentials import new_key
 from petstore.quotas.database import Counter
-from petstore.quotas.limiter import FAILED_SIGN_INS, STRANGERS
+from petstore.quotas.limiter import STRANGERS
 from petstore.web.limits import limiter_of
-from tests.harness.browser import Browser
 from tests.harness.statements import recorded
 from tests.quotas.requests import PETS
 
@@ -42,15 +40,3 @@ def test_no_further_network_of_a_site_that_is_used_up_is_written(app: Flask):
             assert not limiter.count(None, f"2001:db8:7:{number:x}::1").is_granted
     assert verbs(seen) == {"SELECT"}
     assert Counter.select().count() == 2 * (SITE_PER_MINUTE + 1)
-
-
-def test_addresses_that_are_refused_write_nothing(app: Flask, stranger: FlaskClient):
-    browser = Browser(app)
-    for _ in range(STRANGERS.per_minute):
-        stranger.get(PETS)
-    for _ in range(FAILED_SIGN_INS.per_minute):
-        browser.sign_in(new_key())
-    with recorded() as seen:
-        assert stranger.get(PETS).status_code == 429
-        assert browser.sign_in(new_key()).status_code == 429
-    assert verbs(seen) == {"SELECT"}

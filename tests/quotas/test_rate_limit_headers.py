@@ -64,17 +64,6 @@ def test_429_shows_zero_remaining(client: FlaskClient):
     }
 
 
-def test_options_request_shows_the_quota_of_the_address_without_counting(
-    stranger: FlaskClient,
-):
-    counted = stranger.get(PETS).headers
-    assert shown(counted) == (60, 59, MINUTE_END)
-    assert counted["RateLimit"] == '"minute";r=59;t=50, "day";r=999;t=43190'
-    for _ in range(2):
-        headers = stranger.options(PETS).headers
-        assert [headers[name] for name in NAMES] == [counted[name] for name in NAMES]
-
-
 @pytest.mark.parametrize(
     ("per_minute", "per_day", "expected"),
     [(5, 3, (3, 2, DAY_END)), (4, 4, (4, 3, DAY_END))],

@@ -10,10 +10,7 @@ from pathlib import Path
 import pytest
 import redis
 import trustme
-from flask.testing import FlaskClient
-from redis import Redis
 
-from petstore.models.secrets import Secret
 from petstore.quotas.limiter import STRANGERS
 from petstore.quotas.redis import redis_storage
 from petstore.quotas.strategy import Ban, Window
@@ -22,7 +19,6 @@ from tests.harness import servers
 from tests.harness.clusters import Server
 from tests.harness.listening import listening
 from tests.harness.proxies import Proxy
-from tests.quotas.requests import PETS, remaining
 
 WINDOWS = [Window.of(item, "somebody") for item in STRANGERS]
 BAN = Ban(key_id=7)
@@ -111,11 +107,3 @@ def test_hits_are_counted_over_tls_and_an_untrusted_certificate_is_refused(
             with pytest.raises(storage.base_exceptions) as refusal:
                 storage.acquire_windows(WINDOWS)
     assert isinstance(refusal.value.__context__, ssl.SSLCertVerificationError)
-
-
-@pytest.mark.parametrize("store", ["redis"], indirect=True)
-def test_names_begin_with_an_id_from_the_database(client: FlaskClient, redis_url: str):
-    assert remaining(client.get(PETS)) == (2, 4)
-    with Redis.from_url(redis_url, decode_responses=True) as server:
-        names = {name.partition("{")[0] for name in server.keys("petstore:*")}
-    assert names == {f"petstore:{Secret.shared('installation')[:12]}:"}
