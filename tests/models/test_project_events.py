@@ -1,17 +1,14 @@
 """The activity of a project: what happened, who has caused it, and how much is kept."""
 
-from collections.abc import Callable
-
 import psycopg
 import pytest
-from flask.testing import FlaskClient
 
 from petstore import events
 from petstore.events import KEPT
 from petstore.models.activity import Event
 from petstore.models.domains import Certificate, DnsResult, Domain
 from petstore.models.keys import Key
-from petstore.models.projects import Plan, Project
+from petstore.models.projects import Project
 from petstore.storage.lists import Cursor
 from tests.harness.clocks import START_MS, Clock
 from tests.harness.databases import of_one_engine
@@ -38,33 +35,6 @@ def fill(project: Project) -> None:
     """Add as many events as are kept."""
     event = {"project": project, "at_ms": START_MS, "name": "x", "actor": "operator"}
     Event.insert_many([event | {"facts": "{}"}] * KEPT).execute()
-
-
-def test_commands_are_those_of_the_operator_and_a_ban_of_the_key(
-    flask: Callable,
-    client_of: Callable[[str], FlaskClient],
-    project: Project,
-    clock: Clock,
-):
-    key = flask("keys", "create").stdout.strip()
-    successor = flask("keys", "rotate", key[:16]).stdout.strip()
-    flask("keys", "revoke", key[:16])
-    flask("projects", "change", "shelter", "--plan", "pro")
-    limits = {"per_minute": None, "per_day": None, "max_rows": None}
-    was = {"plan": "business", **limits}
-    assert told(project) == [
-        ("Plan changed", "operator", "pro", None, None, None, was),
-        ("Key revoked", "operator", key[:16]),
-        ("Key issued", "operator", successor[:16], None),
-        ("Key rotated", "operator", key[:16]),
-        ("Key issued", "operator", key[:16], None),
-    ]
-    project.change_plan(Plan("enterprise", 1, 10))
-    for _ in range(13):
-        client_of(successor).get("/v1/pets")
-        clock.move(seconds=1)
-    until_ms = Key.find_by_prefix(successor[:16]).banned_until_ms
-    assert told(project)[0] == ("Key banned", successor[:16], successor[:16], until_ms)
 
 
 @of_one_engine
