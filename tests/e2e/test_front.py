@@ -1,7 +1,6 @@
 """deploy/Caddyfile and deploy/nginx.conf: paths, addresses, schemes and outages."""
 
 import http.client
-import ssl
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from email.message import Message
@@ -101,9 +100,3 @@ def test_outage_gets_an_error_of_the_usual_form(world: World, proxy: str):
     error = answer.json
     assert error["code"] == "service_unavailable"
     assert set(error) == {"code", "message", "status"}
-
-
-@pytest.mark.parametrize("host", ["nobody.pets.example.net", "shop.example.com"])
-def test_unknown_host_gets_no_certificate(world: World, host: str):
-    with pytest.raises(ssl.SSLError):
-        world.front.get(host)

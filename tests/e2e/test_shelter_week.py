@@ -122,15 +122,3 @@ def test_ten_animals_in_a_row_take_their_names_and_one_key_each(shelter: Page):
         shelter.keyboard.type(f"Pup {number}")
         shelter.keyboard.press("Enter")
     expect(shelter.get_by_text("Added Pup 9")).to_be_visible()
-
-
-def test_two_tabs_do_not_undo_each_other(shelter: Page, ids: dict[str, int]):
-    tabs = (shelter, shelter.context.new_page())
-    for tab in tabs:
-        tab.goto(f"{DASHBOARD}/animals/{ids['Rex']}")
-    field(tabs[0], "Name").fill("Max")
-    field(tabs[1], "Category").select_option("Cats")
-    for tab in tabs:
-        button(tab, "Save").click()
-        expect(tab.get_by_text("Saved Max")).to_be_visible()
-    expect(tabs[1].get_by_role("link", name="Cats")).to_be_visible()
