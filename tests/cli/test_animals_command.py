@@ -67,15 +67,10 @@ def test_animals_of_a_file_are_added(import_text: Import, project: Project):
     rex, tom = ("Rex", 7, "available"), ("Tom", 7, "available")
     cases = [
         ("name,categoryId,status\nRex,7,sold\nTom,7,\n", [(*rex[:2], "sold"), tom]),
-        ("weight,category,chip,name\n9,7,276,Rex\n", [rex]),
         ('\ufeffid;name;category\r\n;"Tom";7\r\n;Rex;7\r\n', [tom, rex]),
         ("NAME\tCategoryID\tStatus\nRex\t7\tSold \n", [("Rex", 7, "sold")]),
         ("sep=;\r\nname;category\r\nRex, Tom;7\r\n", [("Rex, Tom", 7, "available")]),
         ('"sep=;",\nname,category\nRex,7\n', [rex]),
-        *(
-            ("name;category\nÖmer;7\n".encode(encoding), [("Ömer", 7, "available")])
-            for encoding in ("utf-8-sig", "utf-16", "cp1252")
-        ),
         ('\ufeff"name","categoryId"\n"Rex","7"\n', [rex]),
         ("name,category\nRex, 7\nTom,7 \n", [rex, tom]),
         ("name,categoryId,category\nRex,7,\n", [rex]),
@@ -240,7 +235,7 @@ def test_file_is_not_too_large(flask: Callable, import_text: Import, tmp_path: P
         assert fault in refusal(flask("animals", "import", path))
     assert refusal(import_text(HEAD + "\n" * 2**21)) == "FILE has more than 2 MiB."
     most = f"sep=,\n{HEAD}\n" + "Rex,7\n" * 50_000
-    assert printed(import_text(most)) == "50000"
+    assert import_text(most, "--dry-run").stdout == "50000\n"
     too_many = "The file has more than 50,000 animals. It begins with: sep=, / name,"
     assert refusal(import_text(most + "Tom,7\n")).startswith(too_many)
 
