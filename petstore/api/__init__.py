@@ -79,7 +79,7 @@ def init_app(app: Flask, settings: Settings) -> None:
 
 
 def _identify(request: ApplicationRequest) -> None:
-    """Find the caller, who stays None without a valid key.
+    """Find whose key the request has, if it has a valid one.
 
     Raises a 503 if too many requests of the key are under way.
     """

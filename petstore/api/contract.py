@@ -135,9 +135,9 @@ class Operation:
             self.contract.deprecation.announce()
         attempt = _read_attempt()
         if attempt is None:
-            return self._carry_out(self._load(arguments))
+            return self._carry_out(self._load_all(arguments))
         try:
-            arguments = self._load(arguments)
+            arguments = self._load_all(arguments)
         except ErrorResponse:
             # A retry gets the stored response, or a 422 if this is another body.
             if stored := StoredResponse.find(attempt):
@@ -145,7 +145,7 @@ class Operation:
             raise
         return self._carry_out_once(attempt, arguments)
 
-    def _load(self, arguments: dict[str, Any]) -> dict[str, Any]:
+    def _load_all(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Add what query and body contain to the arguments of the path.
 
         Raises `ErrorResponse` if the contract is broken.
@@ -252,7 +252,7 @@ def _load(schema: StrictSchema, members: "Members") -> dict[str, Any]:
 class Members(dict[str, Any]):
     """The members of a JSON object, or the parameters of a query.
 
-    `repeated` holds the names that stand there more than once.
+    `repeated` contains the names that occur more than once.
     """
 
     def __init__(self, pairs: list[tuple[str, Any]]) -> None:
@@ -274,7 +274,7 @@ def read_object() -> Members:
     if parameters.get("charset", "utf-8").lower() not in CHARSETS:
         raise InvalidRequest(NOT_UTF8)
     body = request.get_data(cache=False)
-    # This is quick to tell, and seldom high.
+    # These are quickly counted, and seldom many.
     most = body.count(b":") + body.count(b"{")
     if most > MAX_MEMBERS and _TOO_MANY_MEMBERS.match(body):
         raise InvalidRequest(f"body: must have at most {MAX_MEMBERS} members")

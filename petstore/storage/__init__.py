@@ -1,7 +1,7 @@
 """SQLite and PostgreSQL behind Peewee.
 
-The rest of the service uses what is named here, `lists`, and where the databases as a
-whole are handled `database`, `migrator` and `copies`.
+The rest of the service uses the names below and `lists`. What handles the databases as
+a whole uses `database`, `migrator` and `copies`, too.
 """
 
 from petstore.storage.engine import NEVER as NEVER

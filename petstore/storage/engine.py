@@ -27,7 +27,7 @@ Pairs = Sequence[tuple[peewee.ColumnBase, Any]]
 Row = Any  # a named tuple
 # The functions that convert values, by names of placeholders or places of columns.
 Converters = dict[Any, Callable[[Any], Any]]
-# Of these kinds of columns, drivers take and return what Peewee does.
+# Drivers take and return the values of these columns as Peewee does.
 UNCONVERTED = {
     *(peewee.BigAutoField, peewee.BigIntegerField, peewee.ForeignKeyField),
     *(peewee.BlobField, peewee.TextField),
@@ -127,7 +127,7 @@ class Engine(peewee.Database):
 
     _state: Any  # of the greenlet or thread
     writes_in_cte = False  # whether a common table expression may write
-    file: Path | None = None  # that contains the data, without a server
+    file: Path | None = None  # which contains the data, if no server does
 
     def __init__(self, database: str, **options: Any) -> None:
         self._make_pool()
@@ -208,11 +208,11 @@ class Engine(peewee.Database):
         return rows
 
     def skip_locked(self, rows: Select) -> Select:
-        """Let a query, whose rows are then deleted, wait for no other transaction."""
+        """Return a query for rows to delete without those that others have locked."""
         return rows
 
     def is_among(self, key: Sequence[peewee.ColumnBase], rows: Select) -> Expression:
-        """Return the condition that a row is one of a few that a query names."""
+        """Return the condition that a row is one of the few of a query."""
         condition: Expression = Tuple(*key).in_(rows)
         return condition
 
@@ -255,7 +255,7 @@ class Engine(peewee.Database):
 
 
 class placeholder(peewee.ColumnBase):  # noqa: N801 (queries name it like a function)
-    """A placeholder for the value of a column, or for one with that name."""
+    """A placeholder for a value, with the name of its column or with another name."""
 
     def __init__(self, column: peewee.Field | str) -> None:
         self._column = column
@@ -304,7 +304,7 @@ class CompiledQuery:
     def _compile(self, database: Any, choices: tuple[Any, ...]) -> CompiledSql:
         query: Any = self._build(*choices)
         of_placeholders: Converters = {}
-        # Constants become literals. It is not documented; see docs/architecture.md.
+        # Constants become literals. This is not documented; see docs/architecture.md.
         context = database.get_sql_context(
             value_literals=True,
             placeholder_format=database.placeholder_format,

@@ -18,7 +18,7 @@ BEFORE_ALL = -1  # there may be a category 0
 
 
 class Cursor(NamedTuple):
-    """Which rows to show: the first, the last, or those after or before one's id."""
+    """Which rows to show: the first, the last, or those after or before an id."""
 
     limit: int
     after: int | None = None
@@ -31,7 +31,7 @@ class ListPage(NamedTuple):
 
     rows: list[Row]
     total: int
-    is_exact: bool  # or there are at least so many
+    is_exact: bool  # if not, the list has at least `total` rows
     previous: int | None  # the id before which the previous page ends, if there is one
     next: int | None  # the id after which the next page begins, if there is one
 
@@ -40,7 +40,7 @@ class ListPage(NamedTuple):
 class Listing:
     """The rows in which columns have these values, in the order of their ids.
 
-    A search looks at the newest rows alone, and shows those for which it is true.
+    A search looks at the newest rows alone, and shows those that fulfil all of it.
     """
 
     model: type[BaseModel]
@@ -48,7 +48,7 @@ class Listing:
     is_descending: bool = True
     search: Sequence[Expression] = ()
     newest: int | None = None  # the number of rows that belong to the list, if limited
-    sort: Field | None = None  # of the newest rows, whose pages have numbers then
+    sort: Field | None = None  # orders the newest rows; cursors are their places then
     more_columns: Sequence[Field] = ()  # beside those of each row of the model
 
     def show(self, cursor: Cursor) -> ListPage:

@@ -11,7 +11,7 @@ from petstore.storage.database import Databases, Engine, opened_databases
 
 # Any fixed number: on PostgreSQL it lets one `flask migrate` record a step at a time.
 MIGRATION_LOCK = -1
-# What release 1.2.0 has recorded, by today's names.
+# Names that release 1.2.0 has recorded, with the names that they have now.
 RENAMED = {"0042_names_of_categories": "0042_tables"}
 
 _DIRECTORY = Path(__file__).parent / "migrations"

@@ -65,7 +65,7 @@ class Sqlite(Engine, peewee.SqliteDatabase):
     COMMIT runs in a thread.
     """
 
-    now_ms = placeholder("now_ms")  # of the process, since all are on one machine
+    now_ms = placeholder("now_ms")  # of this process: all are on one machine
     placeholder_format = staticmethod(":{}".format)
     # Where a text begins in another one; 0 if nowhere.
     position = staticmethod(fn.INSTR)
@@ -87,7 +87,7 @@ class Sqlite(Engine, peewee.SqliteDatabase):
         make_private(str(self.file))
 
     def fault(self) -> str | None:
-        """Return that there is no file, whose name may be mistyped, and what to do."""
+        """Return what to do if there is no file, since its name may be mistyped."""
         if self.file.exists():
             return None
         if not self.file.parent.is_dir():
@@ -103,8 +103,8 @@ class Sqlite(Engine, peewee.SqliteDatabase):
     ) -> None:
         """Begin a transaction; raises `Locked` if others keep the file locked.
 
-        It excludes all other writers, so a number needs no lock.
-        One limit holds for the other writers of this process and of others together.
+        It excludes all other writers, so a number needs no lock. The limit is for
+        waiting for writers of this process and of others together.
         """
         if lock_type == "DEFERRED":
             super().begin(lock_type)
@@ -165,8 +165,8 @@ class Sqlite(Engine, peewee.SqliteDatabase):
         self._busy_seconds = timeouts.LIMITS.extended_busy_seconds
 
     def execute_sql(self, sql: str, params: Any = None) -> Any:
-        """Run a statement, again while another process has locked the file."""
-        self.connection()  # where it fails, that is no error of the statement
+        """Run a statement; try again while another process has locked the file."""
+        self.connection()  # if this fails, it is no error of the statement
         self._require_transaction()
         return self._try(super().execute_sql, sql, params)
 
@@ -183,14 +183,14 @@ class Sqlite(Engine, peewee.SqliteDatabase):
     def order_along_index(
         self, _equal: Pairs, columns: Sequence[ColumnBase]
     ) -> list[ColumnBase]:
-        """Return the columns to order by; SQLite might also sort by equal ones."""
+        """Return the columns to order by: SQLite might sort by equal ones, too."""
         return list(columns)
 
     def row_id(self, table: type[Model]) -> Sequence[ColumnBase]:
         """Return the primary key, or the number of a row if that has several columns.
 
-        Of these SQLite may use only the first one to find rows that a subquery names,
-        and then read all rows of a project.
+        Of several columns, SQLite may use only the first one to find the rows of a
+        subquery, and then read all rows of a project.
         """
         keys = super().row_id(table)
         return keys if len(keys) == 1 else [SQL("rowid")]
@@ -198,7 +198,7 @@ class Sqlite(Engine, peewee.SqliteDatabase):
     def scan(self, query: Select) -> list[Row]:
         """Run a query that may read thousands of rows, in a thread.
 
-        Raises `Busy` if no time is left: a page runs many, which a slow disk adds up.
+        Raises `Busy` if no time is left: a page runs many, and a slow disk delays each.
         """
         seconds_left(self._busy_seconds)
         connection, (sql, values) = self.connection(), query.sql()
@@ -262,12 +262,12 @@ class Sqlite(Engine, peewee.SqliteDatabase):
             return connection.execute(compiled.sql, values).fetchall()
 
     def _require_transaction(self) -> None:
-        """Raise `RolledBack` where statements would be committed one by one."""
+        """Raise `RolledBack` if SQLite would commit each statement of a transaction."""
         if self.in_transaction() and not self._state.conn.in_transaction:
             raise RolledBack("an error has ended the transaction")
 
     def _try(self, call: Callable[..., Result], *args: Any, ends: float = 0) -> Result:
-        """Call a function until no other process has locked the file.
+        """Call a function, and again as long as another process has locked the file.
 
         Raises `Locked` where that takes too long, and at once in a transaction.
         """

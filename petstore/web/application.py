@@ -66,7 +66,7 @@ PAGE_HEADERS = {
 class RequestState:
     """The state of one request, as `current_request().state`.
 
-    `_begin` makes it before any other hook runs. A field that is only known later has a
+    `_begin` makes it before any other hook runs. What is known only later has a
     default, or cannot be read before it is set.
     """
 
@@ -130,12 +130,12 @@ class ApplicationRequest(Request):
 
     @cached_property
     def args(self) -> MultiDict[str, str]:
-        """The same as Flask has them, which takes longer to make."""
+        """The parameters as Flask has them, which take longer to make."""
         return MultiDict(self.parameters)
 
     @property
     def quoted_query(self) -> str:
-        """The query with its question mark, as it stands in a URL; else nothing."""
+        """The query with its question mark, as it stands in a URL; empty if none."""
         query = quoted_url(self.query_string)
         return f"?{query}" if query else ""
 
@@ -189,7 +189,7 @@ def no_content() -> Response:
 
 
 class JsonResponse(ApplicationResponse):
-    """A response with a complete JSON body, which needs no correction."""
+    """A response with a complete JSON body, which Werkzeug need not correct."""
 
     def __init__(
         self, body: bytes, status: int = 200, headers: Mapping[str, str] = NO_HEADERS
@@ -205,7 +205,7 @@ class JsonResponse(ApplicationResponse):
         """Return the response with a value as JSON."""
         try:
             body = orjson.dumps(value, _number)
-        except TypeError:  # it takes longer to dump names that are no strings
+        except TypeError:  # with this option, all names take longer
             body = orjson.dumps(value, _number, orjson.OPT_NON_STR_KEYS)
         return cls(body, status, headers)
 
@@ -234,7 +234,7 @@ class Application(Flask):
 
     request_class = ApplicationRequest
     response_class = ApplicationResponse
-    # Whether a hook or a view is a coroutine is asked once, and not for each request.
+    # Flask asks for each request whether a view is a coroutine. This asks once.
     ensure_sync = lru_cache(1_000)(Flask.ensure_sync)
 
     def __call__(
@@ -329,8 +329,8 @@ def is_page_path(path: str) -> bool:
 def quoted_path(path: str | bytes) -> str:
     """Return a path, which was decoded, as it stands in a URL.
 
-    Parts of a request go into a URL or a header through this function, `quoted_url` or
-    `urlencode` alone.
+    Only this function, `quoted_url` and `urlencode` put parts of a request into a URL
+    or a header.
     """
     return quote(path, safe=PATH_CHARACTERS)
 
@@ -355,7 +355,7 @@ def _refuse_too_many(
 
 
 def request_id_of(environ: dict[str, Any]) -> str:
-    """Return the id that the client has sent, or a new one in place of a bad one."""
+    """Return the id that the client has sent, or a new one if that is not valid."""
     sent: str = environ.get("HTTP_X_REQUEST_ID", "")
     if _VALID_ID.fullmatch(sent) and not contains_key(sent):
         return sent

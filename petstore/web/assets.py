@@ -12,9 +12,10 @@ FAVICON_SECONDS = 86_400  # its URL is always the same
 
 
 class AssetBlueprint(Blueprint):
-    """A blueprint whose static files are kept only under the URL of their version.
+    """A blueprint whose static files browsers keep, if the URL names their version.
 
-    During an update, a browser may ask this version for a file of another one.
+    During an update, a browser may ask this release for a file of another one, and must
+    not keep what it gets.
     """
 
     def get_send_file_max_age(self, filename: str | None) -> int | None:

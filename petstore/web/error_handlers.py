@@ -17,8 +17,7 @@ from petstore.models.projects import Project
 from petstore.storage import Busy, Locked, db
 from petstore.web.application import JsonResponse, current_request
 
-# What an error of Flask or Werkzeug is here, by its status. Their others are invalid
-# requests.
+# Errors of Flask and Werkzeug, by their status. All others are invalid requests.
 HTTP_ERRORS = {
     404: ErrorResponse(
         "not_found",

@@ -39,7 +39,7 @@ def init_app(app: Flask, settings: Settings) -> None:
         return application(environ, start_response)
 
     if proxies:
-        # Flask's documentation adds a middleware so; mypy sees a method.
+        # Flask's documentation adds a middleware like this; mypy sees a method.
         app.wsgi_app = respond  # type: ignore[method-assign]
 
 

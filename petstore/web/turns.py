@@ -1,8 +1,8 @@
-"""How much of one caller runs at once in this worker, so that nobody stops another.
+"""How many requests of one caller run at once, so that nobody stops another.
 
 A caller is an address (of IPv6 its /64) until the key of a request is known to be
-right, and then that key. A few requests of each run, some hundreds wait for their turn,
-and one more is refused before it is counted.
+right, and then that key. In each worker a few requests of a caller run, some hundreds
+wait for their turn, and one more is refused before it is counted.
 """
 
 import threading
@@ -32,8 +32,12 @@ from petstore.web.application import (
     request_id_of,
 )
 
-PLACE = "petstore.place"  # of a request, in its environ
-OUTSIDE = ("/healthz", "/readyz", "/metrics")  # these tell how the worker fares
+OWN_TURNS = "petstore.turns"  # of a request, in its environ
+OUTSIDE = (
+    "/healthz",
+    "/readyz",
+    "/metrics",
+)  # they tell how the worker is, so they need no turn
 JSON = "application/json"
 REFUSED = "Too many requests are under way"
 
@@ -49,7 +53,7 @@ class Turns:
         # second, to count them.
         self.headers: Callable[[Environ], list[Header]] = lambda _environ: []
         self.on_refusal: Callable[[], None] = lambda: None
-        # This is a lock of the system: it is held for a moment, and never over a wait.
+        # A lock of the system is enough: it is held for a moment, never during a wait.
         self._lock = original("_thread", "allocate_lock")()
         self._running: dict[Name, int] = {}
         self._all_running = 0
@@ -146,7 +150,7 @@ class Turns:
         return list(filter(self._has_room, names))
 
     def _stop_waiting(self, name: Name, turn: threading.Event) -> bool:
-        """Return False if the turn has come already."""
+        """Take back a wait for a turn; return False if the turn has come already."""
         waiting = self._waiting.get(name, deque())
         if turn not in waiting:
             return False
@@ -156,7 +160,7 @@ class Turns:
         return True
 
 
-class Place:
+class RequestTurns:
     """The turns of a request: of its address, and then of its key."""
 
     def __init__(self, turns: Turns) -> None:
@@ -189,18 +193,18 @@ def init_app(app: Flask) -> None:
     def respond(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         if environ.get("PATH_INFO") in OUTSIDE:
             return application(environ, start_response)
-        place = environ[PLACE] = Place(turns)
+        own = environ[OWN_TURNS] = RequestTurns(turns)
         try:
-            place.acquire_instead(network_of(environ.get("REMOTE_ADDR", "")))
+            own.acquire(network_of(environ.get("REMOTE_ADDR", "")))
         except ErrorResponse as error:
             return turns.refuse(error, environ)(environ, start_response)
-        # Other requests that have arrived get their turns first. On SQLite no request
-        # waits, so that a crowd would be served before the loop looks at the others.
+        # Let others that have arrived get their turns. On SQLite no request waits, so a
+        # whole crowd would be served before the loop looks at what has arrived.
         time.sleep(0)
         try:
             return application(environ, start_response)
         finally:  # a stream that waits for its reader has no turn
-            place.release()
+            own.release()
 
     # Flask's documentation adds a middleware like this; mypy sees a method.
     app.wsgi_app = respond  # type: ignore[method-assign]
@@ -215,21 +219,21 @@ def turns_of(app: Flask) -> Turns:
 def waiting_for_client() -> Iterator[None]:
     """Run the block without turns and connections, since the client may be slow.
 
-    Afterwards it has no turn, and may wait for the stores as long as a new request.
+    Afterwards the request has no turn, and may wait for the stores like a new one.
     """
-    _place().release()
+    _own_turns().release()
     close_connections()
     try:
         yield
     finally:
         deadline.set(clock.monotonic() + timeouts.LIMITS.stores_seconds)
-        # What took long to send is not refused for a short wait.
-        _place().until = clock.monotonic() + timeouts.LIMITS.send_seconds
+        # A request that took long to send waits longer before it is refused.
+        _own_turns().until = clock.monotonic() + timeouts.LIMITS.send_seconds
 
 
 def acquire_turn_of(key_id: int) -> None:
     """Wait for a turn of the key, which is known to be right; raises a 503."""
-    _place().acquire_instead(key_id)
+    _own_turns().acquire_instead(key_id)
 
 
 def acquire_exclusively(project_id: int) -> None:
@@ -237,12 +241,12 @@ def acquire_exclusively(project_id: int) -> None:
 
     The request keeps it until the application has made the response.
     """
-    _place().acquire(("project", project_id))
+    _own_turns().acquire(("project", project_id))
 
 
-def _place() -> Place:
-    place: Place = current_request().environ[PLACE]
-    return place
+def _own_turns() -> RequestTurns:
+    own: RequestTurns = current_request().environ[OWN_TURNS]
+    return own
 
 
 def network_of(address: str) -> str:
