@@ -33,11 +33,8 @@ from petstore.web.application import (
 )
 
 OWN_TURNS = "petstore.turns"  # of a request, in its environ
-OUTSIDE = (
-    "/healthz",
-    "/readyz",
-    "/metrics",
-)  # they tell how the worker is, so they need no turn
+# They tell how the worker is, so they need no turn.
+OUTSIDE = ("/healthz", "/readyz", "/metrics")
 JSON = "application/json"
 REFUSED = "Too many requests are under way"
 
