@@ -23,7 +23,6 @@ from petstore.settings import Address
 
 TTL_SECONDS = 3600  # specification section 1
 MAX_CNAMES = 8
-MAX_SHOWN = 8  # addresses of a name
 MAX_SHOWN_LENGTH = 200  # of the text about a TXT record
 CAA = '0 issue "letsencrypt.org"'
 # The names of Caddy's authorities in CAA records: Let's Encrypt, and ZeroSSL.
@@ -32,7 +31,7 @@ PROXY_ADVICE = (
     "If it is there already, a proxy of your provider hides it: switch it off "
     "(at Cloudflare, set the proxy status to DNS only)."
 )
-# Projects do not see what is internal to the operator's network.
+# Projects do not see names and addresses of the operator's own network.
 INTERNAL_NAME = "a name that is not public"
 INTERNAL_ADDRESS = "an address that is not public"
 
@@ -70,7 +69,7 @@ class Unanswered(Exception):
 
 
 class NotPublic(Exception):
-    """The name, which is the text, leads to a name of an internal DNS."""
+    """The name in the text leads to a name of an internal DNS."""
 
 
 def check_dns(required: RequiredRecords, servers: tuple[Address, ...]) -> DnsResult:
@@ -100,8 +99,8 @@ def _check(required: RequiredRecords, lookup: "Lookup") -> DnsResult:
         text = f"{name} has no {kind} record yet, and no address. {advice}"
         return DnsResult(False, f"{text}; it may take an hour to be seen everywhere.")
     right = lookup.addresses(target, may_be_internal=True)
-    if not right and is_apex(name):  # the domain's owner cannot mend this
-        advice = "this is for the operators of the service to put right"
+    if not right and is_apex(name):  # only the operator can repair this
+        advice = "only the operators of the service can put this right"
         return DnsResult(None, f"{target} itself has no address in DNS; {advice}.")
     given = f"{name} has no {kind} record, only {_shown(found)}"
     if not found <= right:
@@ -141,7 +140,7 @@ def _verified(name: str, text: str, lookup: "Lookup") -> DnsResult:
 def _chain(name: str, target: str, lookup: "Lookup") -> list[str]:
     """Return the domain and the names that its CNAME records lead through.
 
-    The chain ends with a name that comes a second time, or that is not public.
+    The chain ends at the latest with a name that repeats, or that is not public.
     """
     chain = [name]
     while len(chain) <= MAX_CNAMES and chain[-1] not in (target, *chain[:-1]):
@@ -156,13 +155,10 @@ def _chain(name: str, target: str, lookup: "Lookup") -> list[str]:
 
 
 def _shown(addresses: set[str]) -> str:
-    shown = sorted(addresses)[:MAX_SHOWN]
-    public = [text for text in shown if _is_public_address(text)]
+    public = sorted(filter(_is_public_address, addresses))
     words = [f"the addresses {', '.join(public)}"] if public else []
-    if len(public) < len(shown):
+    if len(public) < len(addresses):
         words.append(INTERNAL_ADDRESS)
-    if more := len(addresses) - len(shown):
-        words.append(f"{more} more")
     return " and ".join(words)
 
 
@@ -222,8 +218,8 @@ class Lookup:
 class BoundedNameserver(dns.nameserver.Do53Nameserver):
     """A DNS server whose answers over TCP are bounded, and parsed in a thread.
 
-    An answer over UDP without EDNS has at most 512 bytes. To parse 16 KiB may take a
-    second, in which the worker would serve nobody.
+    An answer over UDP without EDNS has at most 512 bytes. Parsing 16 KiB may take a
+    second, during which the worker would serve nobody.
     """
 
     def query(
@@ -261,14 +257,14 @@ class BoundedNameserver(dns.nameserver.Do53Nameserver):
 
 
 def _parsed(wire: bytes) -> dns.message.Message | None:
-    with suppress(Exception):  # gevent would print an error of a thread
+    with suppress(Exception):  # gevent would print an exception of its thread
         return dns.message.from_wire(wire, raise_on_truncation=True)
     return None
 
 
 def _nameservers(servers: Iterable[Address]) -> Iterator[BoundedNameserver]:
     for host, port in servers:
-        with suppress(OSError):  # the others are queried
+        with suppress(OSError):  # the other servers are still queried
             found = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)
             yield BoundedNameserver(str(found[0][4][0]), port)
 

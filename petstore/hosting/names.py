@@ -13,7 +13,7 @@ from petstore.settings import LABEL
 MAX_NAME_LENGTH = 253  # RFC 1035 section 2.3.4, without the dot of the root
 PROOF_LABEL = "_petstore"
 A_LABEL = "xn--"
-# People paste an address from a browser or a mail, with characters around it.
+# Characters around an address that people paste from a browser or a mail.
 AROUND = " \t\r\n\xa0\u3000\u200b\u2060\ufeff<>\"'"
 AROUND_HOST = re.compile("(?is)^https?://|:[0-9]+(?=[/?#]|$)|[/?#].*")
 # Browsers take a name that ends in a number for an IP address.
@@ -86,7 +86,7 @@ def _is_special(name: str) -> bool:
 
 
 def _ascii(typed: str) -> str:
-    # To normalise a longer name, which is not valid, would take long.
+    # Normalising a longer name, which is not valid anyway, would take long.
     if len(typed) <= MAX_NAME_LENGTH + 1:
         with suppress(idna.IDNAError):
             mapped = idna.uts46_remap(typed, std3_rules=True).removesuffix(".")

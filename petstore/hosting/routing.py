@@ -1,7 +1,7 @@
 """Host routing: the host of a request selects its project.
 
-PETSTORE_BASE_DOMAIN switches it on. A TLS proxy asks at /internal/tls-allowed for which
-hosts it may get a certificate.
+PETSTORE_BASE_DOMAIN switches it on. A TLS proxy asks /internal/tls-allowed whether it
+may obtain a certificate for a host.
 """
 
 import re
@@ -20,8 +20,8 @@ from petstore.web.proxies import require_private_client
 bp = Blueprint("tls", __name__, url_prefix="/internal")
 
 EVERY_PROJECT = Host(project_id=None)
-# Every host serves these paths, and everything below them. They end with a slash
-# because they are compared with the path of a request and a slash.
+# Every host serves these paths and the paths below them. They end with a slash because
+# a slash is added to the path of a request before the comparison.
 ON_EVERY_HOST = (
     "/docs/",
     "/openapi.json/",
@@ -42,7 +42,7 @@ def init_app(app: Flask, settings: Settings) -> None:
     app.register_blueprint(bp)
     if not (settings.base_domain and settings.tls_address):
         return
-    suffixes()  # now, so that no request waits for the list
+    suffixes()  # loads the list, so that no request waits for it
     verifier = app.extensions["verifier"] = Verifier(
         settings.base_domain,
         settings.tls_address,
@@ -92,13 +92,13 @@ def find_host(name: str, base_domain: str) -> Host | None:
 def _redirect(host: str, status: int) -> Response:
     """Redirect to the same path and query at another host.
 
-    The server has decoded the path, and gives each byte as a character (PEP 3333).
+    In the WSGI environ, each byte of the decoded path is a character (PEP 3333).
     """
     request = current_request()
     names = ("SCRIPT_NAME", "PATH_INFO")
     path = "".join(request.environ.get(name, "") for name in names).encode("latin-1")
     _, colon, port = request.host.partition(":")
-    # A path without a slash, like `*`, would become a part of the host.
+    # Without a slash, a path such as `*` would become a part of the host.
     slash = "" if path.startswith(b"/") else "/"
     origin = f"{request.scheme}://{host}{colon}{port}{slash}"
     location = f"{origin}{quoted_path(path)}{request.quoted_query}"

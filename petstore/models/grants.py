@@ -108,14 +108,10 @@ class Grant:
             text = "A key has a limit per minute and a limit per day, or neither."
             raise RuleError(text=text, field="per_day")
         if self.role == PUBLIC and self.per_minute is None:
-            text = (
-                "A key for a web page needs limits of its own: everybody can take it."
-            )
+            text = "A key for a web page needs limits, because everybody can take it."
             raise RuleError(text=text, field="per_minute")
         if self.origins and self.role != PUBLIC:
-            text = (
-                "Only a key for a web page, which has the role public, takes origins."
-            )
+            text = "Only a key for a web page, of the role public, takes origins."
             raise RuleError(text=text, field="origins")
         if len(self.origins) > MAX_ORIGINS:
             text = "A key takes at most {} origins."

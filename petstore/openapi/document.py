@@ -82,16 +82,16 @@ HEADERS = ON_EVERY_RESPONSE | {
 }
 CONFLICT = 409
 NOT_JSON = 415
-# Operations share the descriptions of failures. Each operation describes its own
-# conflicts, and a 405 or 431 comes before any operation.
+# Operations share the descriptions of failures with other statuses. Each operation
+# describes its own conflicts; a 405 or 431 is sent before an operation is called.
 NOT_SHARED = {405, CONFLICT, 431}
-# What every operation may answer.
+# The errors that every operation may cause.
 EVERYWHERE = {
     *("invalid_request", "missing_api_key", "key_not_allowed", "unknown_host"),
     *("rate_limit_exceeded", "internal_error", "service_unavailable"),
 }
 ERROR_MEMBERS = {
-    # No enumeration: a generated client would break at a code that is added later.
+    # It is no enumeration, since a later code would break generated clients.
     "code": {
         "type": "string",
         "description": "Which error it is, for programs; others may be added.",
@@ -116,13 +116,13 @@ ENUMS = (PetStatus, OrderStatus)
 TAGS = {"pets": ["Pets", "animals"]}
 OTHER_TAGS = ["Store"]
 METHODS_WITH_IDEMPOTENCY_KEY = ("POST", "PATCH")
-EXAMPLE_ID = 1  # each example works with it in a new database
+EXAMPLE_ID = 1  # the first id in a new database, where the examples work
 # The label of each sample, which is the name of its template, and its language.
 SAMPLES = {"curl": "Shell", "Python": "Python", "JavaScript": "JavaScript"}
 IDEMPOTENCY_KEY = {
     "name": "Idempotency-Key",
     "in": "header",
-    # An example would make tools send the same key with every request.
+    # There is no example, since tools would send it with every request.
     "description": "A new key of your own for each request that you may have to retry.",
     "schema": {
         "type": "string",
@@ -136,7 +136,7 @@ bp = Blueprint("openapi", __name__)
 
 
 def init_app(app: Flask, settings: Settings) -> None:
-    """Describe the operations that are registered when the first request comes."""
+    """Describe all registered operations, when the first request asks for them."""
     bases = {"Production": settings.production_url, "Staging": settings.staging_url}
     app.extensions["openapi_servers"] = [
         _server(url, name) for name, url in bases.items() if url
@@ -153,7 +153,7 @@ def openapi() -> Response:
 
 def describe() -> dict[str, Any]:
     """Return the interface description, with the addresses for the current request."""
-    # Without a valid Host header they are relative.
+    # Without a valid Host header, the addresses are relative.
     here = request.host_url if request.host else "/"
     servers = current_app.extensions["openapi_servers"] or [
         _server(f"{here}{API_PREFIX[1:]}", "This service, local or in production")
@@ -175,7 +175,7 @@ def _describe(app: Flask) -> dict[str, Any]:
         openapi_version="3.1.0",  # old tools know no later one
         plugins=[marshmallow],
         info={
-            # Generators copy this into each file, so it is short.
+            # It is short, since generators copy it into each file.
             "description": INTRODUCTION,
             "contact": {"name": "Pet Store Service"},
             "license": {"name": "MIT License", "identifier": "MIT"},
@@ -213,9 +213,9 @@ def _add_components(spec: APISpec, marshmallow: MarshmallowPlugin) -> None:
     for name, header in HEADERS.items():
         spec.components.header(name, header)
     for status in {error.status for error in ERRORS.values()} - NOT_SHARED:
-        codes = {code for code, error in ERRORS.items() if error.status == status}
         own = ["Accept-Patch"] * (status == NOT_JSON)
-        spec.components.response(f"Failure{status}", _failure(status, codes, *own))
+        failure = _failure(status, set(ERRORS), *own)
+        spec.components.response(f"Failure{status}", failure)
 
 
 def _add_operations(spec: APISpec, app: Flask) -> None:
@@ -264,9 +264,8 @@ def _samples(method: str, path: str, contract: Any, body: Any) -> list[dict[str,
         "path": re.sub(r"{\w+}", str(EXAMPLE_ID), path),
         "body": body,
         "json": json.dumps(body),
-        "is_list": contract.paged,
         "has_key": method in METHODS_WITH_IDEMPOTENCY_KEY,
-        "has_answer": contract.returns is not None,
+        "contract": contract,
     }
     template = current_app.jinja_env.get_template
     return [
@@ -369,7 +368,7 @@ def _failure(status: int, codes: set[str], *headers: str) -> dict[str, Any]:
 
 
 def _references(*names: str) -> dict[str, Any]:
-    """Refer to the headers of a response: these, and those of every response."""
+    """Return references to these headers, and to those of every response."""
     return {
         name: {"$ref": f"#/components/headers/{name}"}
         for name in (*ON_EVERY_RESPONSE, *names)
@@ -388,9 +387,9 @@ def _refer_to_enum(
 def _allow_what_is_stored(
     _converter: object, field: fields.Field[Any], ret: dict[str, Any], **_: object
 ) -> dict[str, int]:
-    """Describe a name in a response as any text, because clients check what they read.
+    """Describe a name in a response as any text, since clients check what they read.
 
-    Some of them count the bytes of a name, and others its units of UTF-16.
+    The length allows for clients that count bytes, or units of UTF-16.
     """
     if not (isinstance(field, Name) and isinstance(field.parent, ResourceSchema)):
         return {}
@@ -401,7 +400,7 @@ def _allow_what_is_stored(
 def _show_example(
     _converter: object, _field: object, ret: dict[str, Any], **_: object
 ) -> dict[str, Any]:
-    """Move the example beside the schema, where tools that import it look."""
+    """Move the example out of the schema, to where importing tools look for it."""
     example = ret["schema"].pop("example")
     return {"example": ret["schema"].get("default", example)}
 

@@ -2,13 +2,14 @@
 
 import functools
 import json
+from collections import defaultdict
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import mistune
 from flask import Flask, Response, current_app, render_template, request
-from markupsafe import Markup, escape
+from markupsafe import escape
 
 from petstore.errors import ERRORS
 from petstore.hosting.verifier import verifier_of
@@ -19,7 +20,7 @@ from petstore.web.application import PAGE_HEADERS, current_request
 from petstore.web.assets import AssetBlueprint
 
 BASE_ADDRESS = "BASE_ADDRESS"  # in the text of the guide
-# Members of a body that name what the operation changes.
+# Members of a body that name an item which the operation changes.
 CHANGED = {"petId"}
 
 bp = AssetBlueprint(
@@ -32,7 +33,7 @@ bp = AssetBlueprint(
 
 
 def init_app(app: Flask, settings: Settings) -> None:
-    """Serve the page, which may load only its own files, and call only the API."""
+    """Serve the page, which may load only files of its own and call only the API."""
     bases = (settings.production_url, settings.staging_url)
     api_origins = " ".join(["'self'", *map(_origin, filter(None, bases))])
     app.config["DOCS_SECURITY_POLICY"] = (
@@ -46,7 +47,7 @@ def init_app(app: Flask, settings: Settings) -> None:
 
 
 def home() -> Response:
-    """Return the page for everybody; on a project's host it has no link to sign in."""
+    """Return the page at /; on the host of a project, it does not offer to sign in."""
     verifier, base_url = verifier_of(current_app), ""
     if verifier and current_request().state.host_project_id is not None:
         _, colon, port = request.host.partition(":")
@@ -57,7 +58,7 @@ def home() -> Response:
 
 @bp.get("")
 def docs() -> str:
-    """Return the page with the configured server, or else that of the request."""
+    """Return the page with the configured server, or the host of the request."""
     servers = describe()["servers"]
     page: str = current_app.extensions["docs"]()
     return page.replace(BASE_ADDRESS, escape(servers[0]["url"]))
@@ -77,7 +78,7 @@ def _render() -> str:
         everywhere=ON_EVERY_RESPONSE,
         only_adds=_only_adds,
         json=json.dumps,
-        markdown=_html,
+        markdown=_markdown,
         resolved=lambda part: _resolved(description, part),
     )
 
@@ -99,18 +100,14 @@ def sections() -> list[Section]:
     return [Section(*part.split("\n\n", 1)) for part in parts]
 
 
-def _groups(description: dict[str, Any]) -> list[tuple[str, list[dict[str, Any]]]]:
-    """Return each tag with the operations that have it as their first tag."""
-    operations = [
-        operation | {"method": method.upper(), "path": path}
-        for path, methods in description["paths"].items()
-        for method, operation in methods.items()
-    ]
-    groups = [
-        (tag["name"], [each for each in operations if each["tags"][0] == tag["name"]])
-        for tag in description["tags"]
-    ]
-    return [group for group in groups if group[1]]
+def _groups(description: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """Return the operations by their first tag, each with its method and path."""
+    groups = defaultdict(list)
+    for path, methods in description["paths"].items():
+        for method, operation in methods.items():
+            shown = operation | {"method": method.upper(), "path": path}
+            groups[operation["tags"][0]].append(shown)
+    return groups
 
 
 def _only_adds(operation: dict[str, Any]) -> bool:
@@ -129,11 +126,6 @@ def _resolved(description: dict[str, Any], part: dict[str, Any]) -> dict[str, An
     return target | part
 
 
-def _html(text: str) -> Markup:
-    # The text is our own, and the parser escapes HTML in it.
-    return Markup(_markdown(text))  # noqa: S704
-
-
 class _Renderer(mistune.HTMLRenderer):
     """Gives each heading its text as id, and a link to itself."""
 
@@ -141,6 +133,7 @@ class _Renderer(mistune.HTMLRenderer):
         return f'<h{level} id="{text}"><a href="#{text}">{text}</a></h{level}>\n'
 
 
+# The text is our own, and the parser escapes HTML in it.
 _markdown = mistune.create_markdown(renderer=_Renderer(), plugins=["table"])
 
 

@@ -9,7 +9,8 @@ from marshmallow import ValidationError, fields
 from petstore.clock import rfc3339
 
 INT64_MAX = 2**63 - 1
-# An integer from 0 on, in ASCII digits; the longest of them exceed INT64_MAX.
+# An integer from 0 on, in ASCII digits. It may have as many digits as INT64_MAX, and be
+# larger.
 INTEGER_PATTERN = "0|[1-9][0-9]{0,18}"
 MAX_NAME_LENGTH = 200
 
@@ -48,18 +49,13 @@ class Stored(fields.Field[Any]):
 
 
 class Integer(Stored, fields.Integer):
-    """An int64 in a body: 5, and like in JSON Schema 5.0 and 0.5e1, but not true.
-
-    In a URL, a form or a file, it is `0`, or ASCII digits without a leading zero.
-    """
-
-    is_text = False
+    """An int64 in a body: 5, or 5.0 and 0.5e1 as in JSON Schema, but not true."""
 
     def __init__(
         self, lowest: int = 0, highest: int = INT64_MAX, **options: Any
     ) -> None:
         self._bounds = lowest, highest
-        example = max(lowest, 1)  # the first id of a new database, where it is one
+        example = max(lowest, 1)  # as an id, the first of a new database
         described = {"minimum": lowest, "maximum": highest, "example": example}
         rule = f"must be an integer from {lowest} to {highest}"
         super().__init__(described, rule, **options)
@@ -129,7 +125,7 @@ class Choice(Stored, fields.String):
 
 
 class NumberOrName(fields.Field[int | str]):
-    """What somebody types to name a category: digits are its number."""
+    """A category as people type it: its number, or its name."""
 
     def _deserialize(self, value: str, *_: Any, **__: Any) -> int | str:
         text = value.strip()
@@ -140,7 +136,7 @@ class NumberOrName(fields.Field[int | str]):
 
 
 class Words(fields.Field[tuple[str, ...]]):
-    """The words in a field of a form, with white space or commas between them."""
+    """Words in a field of a form, separated by white space or commas."""
 
     def _deserialize(self, value: str, *_: Any, **__: Any) -> tuple[str, ...]:
         return tuple(re.findall(r"[^\s,]+", value))

@@ -10,7 +10,7 @@ MAX_LIMIT = 100
 
 
 class DashboardQuery(StrictSchema):
-    """The parameters of a list of the dashboard; without a position, it begins."""
+    """The parameters of a list of the dashboard, which begins at the first page."""
 
     limit = UrlInteger(1, MAX_LIMIT, load_default=DEFAULT_LIMIT)
     after = UrlInteger(load_default=None)

@@ -106,7 +106,7 @@ def test_dns_that_does_not_answer_says_nothing(
     apex = own(project, "example.org")
     nameserver.put("example.org", "A", "192.0.2.1")  # and the target has none
     recheck(days=1)
-    assert "for the operators" in Domain.get_own(project, apex.id).finding
+    assert "only the operators" in Domain.get_own(project, apex.id).finding
     assert Domain.get_own(project, apex.id).misdirected_since_ms is None
     nameserver.put(NAME, "CNAME", f"shelter.{BASE}")
     recheck(days=1)
