@@ -91,14 +91,9 @@ KINDS = {
 }
 
 
-Recorder = Callable[[str, str, str, str, dict[str, Any]], None]
-_recorders: list[Recorder] = []
-
-
-def recorder(record: Recorder) -> Recorder:
-    """Let the decorated function, in `models/activity.py`, record what projects see."""
-    _recorders.append(record)
-    return record
+# What records the events that a project sees: `models/activity.py`, which imports this
+# module, adds a function.
+recorders: list[Callable[[str, str, str, str, dict[str, Any]], None]] = []
 
 
 def note(slug: str, title: str, facts: dict[str, Any]) -> None:
@@ -110,5 +105,5 @@ def note(slug: str, title: str, facts: dict[str, Any]) -> None:
 
 
 def _record(slug: str, topic: str, name: str, by: str, facts: dict[str, Any]) -> None:
-    for record in _recorders:
+    for record in recorders:
         record(slug, topic, name, by, facts)

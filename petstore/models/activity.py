@@ -65,7 +65,6 @@ class Event(OfProject, BaseModel):
         )
 
 
-@events.recorder
 def record(slug: str, topic: str, name: str, actor: str, facts: dict[str, Any]) -> None:
     """Add an event to the project with that slug, and delete surplus ones.
 
@@ -75,3 +74,6 @@ def record(slug: str, topic: str, name: str, actor: str, facts: dict[str, Any]) 
     if project := Project.get_or_none(slug=slug):
         Event.create(project=project, topic=topic, at_ms=clock.now_ms(), **values)
         Event.delete_surplus(KEPT, DELETED_AT_ONCE, project=project.id, topic=topic)
+
+
+events.recorders.append(record)

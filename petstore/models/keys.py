@@ -6,6 +6,7 @@ from typing import Any, Self
 import peewee
 from peewee import SQL, Case, Expression, Function, fn
 
+import petstore.models.activity  # noqa: F401 (it records what happens to keys)
 from petstore import clock
 from petstore.events import emit_after_commit
 from petstore.models import NotFound, RuleError
