@@ -17,11 +17,12 @@ import dns.resolver
 
 from petstore import clock, timeouts
 from petstore.concurrency import call_in_thread
-from petstore.hosting.names import is_apex, is_public, proof_name, registered
+from petstore.hosting.names import is_apex, is_public, registered
 from petstore.models.domains import DnsResult
 from petstore.settings import Address
 
 TTL_SECONDS = 3600  # specification section 1
+PROOF_LABEL = "_petstore"
 MAX_CNAMES = 8
 MAX_SHOWN_LENGTH = 200  # of the text about a TXT record
 CAA = '0 issue "letsencrypt.org"'
@@ -60,7 +61,7 @@ class RequiredRecords(NamedTuple):
         kind = "ALIAS or ANAME" if is_apex(self.name) else "CNAME"
         return (
             Record(kind, self.name, self.target),
-            Record("TXT", proof_name(self.name), self.token),
+            Record("TXT", f"{PROOF_LABEL}.{self.name}", self.token),
         )
 
 
@@ -85,7 +86,7 @@ def check_dns(required: RequiredRecords, servers: tuple[Address, ...]) -> DnsRes
 
 def _check(required: RequiredRecords, lookup: "Lookup") -> DnsResult:
     name, target, token = required
-    kind = required.records[0].kind
+    alias, proof = required.records
     chain = _chain(name, target, lookup)
     shown = " → ".join(chain)
     if chain[-1] == target:
@@ -93,26 +94,26 @@ def _check(required: RequiredRecords, lookup: "Lookup") -> DnsResult:
     if len(chain) > 1:
         advice = f"Change the CNAME record of {name} so that it points at {target}."
         return DnsResult(False, f"Found {shown}. {advice}")
-    advice = f"Create the {kind} record that points it at {target}"
+    advice = f"Create the {alias.kind} record that points it at {target}"
     found = lookup.addresses(name)
     if not found:
-        text = f"{name} has no {kind} record yet, and no address. {advice}"
+        text = f"{name} has no {alias.kind} record yet, and no address. {advice}"
         return DnsResult(False, f"{text}; it may take an hour to be seen everywhere.")
     right = lookup.addresses(target, may_be_internal=True)
     if not right and is_apex(name):  # only the operator can repair this
         advice = "only the operators of the service can put this right"
         return DnsResult(None, f"{target} itself has no address in DNS; {advice}.")
-    given = f"{name} has no {kind} record, only {_shown(found)}"
+    given = f"{name} has no {alias.kind} record, only {_shown(found)}"
     if not found <= right:
         if is_apex(name):
             given = f"{name} has {_shown(found)}, but {target} has {_shown(right)}"
         return DnsResult(False, f"{given}. {advice}. {PROXY_ADVICE}")
-    texts = lookup.find(proof := proof_name(name), "TXT")
+    texts = lookup.find(proof.name, "TXT")
     if token.encode() in (b"".join(text.strings).strip() for text in texts):
         proved = f"{name} has the addresses of {target}, and the TXT record."
         return _verified(name, proved, lookup)
     held = f", but the TXT record holds {texts[0]}"[:MAX_SHOWN_LENGTH] if texts else ""
-    needed = f"a TXT record at {proof} that holds {token}"
+    needed = f"a TXT record at {proof.name} that holds {token}"
     if is_apex(name):
         return DnsResult(False, f"The addresses are right{held}. Create {needed}.")
     hidden = f"if your provider shows addresses instead (CNAME flattening), {needed}"

@@ -11,7 +11,6 @@ from petstore.models.domains import DomainNotAllowed
 from petstore.settings import LABEL
 
 MAX_NAME_LENGTH = 253  # RFC 1035 section 2.3.4, without the dot of the root
-PROOF_LABEL = "_petstore"
 A_LABEL = "xn--"
 # Characters around an address that people paste from a browser or a mail.
 AROUND = " \t\r\n\xa0\u3000\u200b\u2060\ufeff<>\"'"
@@ -69,10 +68,6 @@ def is_public(name: str) -> bool:
     """Return whether the public DNS may have the name."""
     is_known = suffixes().publicsuffix(name, accept_unknown=False) is not None
     return is_known and not _is_special(name)
-
-
-def proof_name(name: str) -> str:
-    return f"{PROOF_LABEL}.{name}"
 
 
 def readable(name: str) -> str:

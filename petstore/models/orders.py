@@ -8,7 +8,7 @@ from peewee import SQL, Case, Expression, Query, fn
 
 from petstore import clock
 from petstore.events import actor
-from petstore.models import Conflict, NotFound, OfProject, RuleError
+from petstore.models import Conflict, OfProject, RuleError
 from petstore.models.keys import Key
 from petstore.models.pets import Pet, PetNotAvailable
 from petstore.models.projects import Project, take_rows
@@ -259,21 +259,18 @@ def withdraw_pet(project_id: int, pet_id: int) -> None:
 
 def _refuse_pet(project_id: int, pet_id: int) -> NoReturn:
     require_no_order(project_id, pet_id)
-    try:
-        pet = Pet.get_own(project_id, pet_id)
-    except NotFound:
-        raise PetUnknown from None
+    pet = Pet.find_own(project_id, pet_id)
+    if pet is None:
+        raise PetUnknown
     raise PetNotAvailable(pet_id, pet.status)
 
 
 def _refuse_reopening(project_id: int, order: Row) -> NoReturn:
-    try:
-        require_no_order(project_id, order.pet_id)
-        pet = Pet.get_own(project_id, order.pet_id)
-        reason = f"{pet.name} is {pet.status} now"
-    except PetOrdered:
+    if Order.open_of(project_id, [order.pet_id]):
         reason = "another order is open for the animal"
-    except NotFound:
+    elif pet := Pet.find_own(project_id, order.pet_id):
+        reason = f"{pet.name} is {pet.status} now"
+    else:
         reason = "somebody has removed the animal"
     text = "The order {} stays {}: {}."
     raise OrderClosed(order.id, order.status, reason, text=text)

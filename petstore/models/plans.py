@@ -33,10 +33,6 @@ class Quota(NamedTuple):
     def per_day(self) -> int:
         return self.day.amount
 
-    def times(self, factor: int) -> "Quota":
-        """Return the quota that allows so many times as much."""
-        return Quota.of(self.per_minute * factor, self.per_day * factor)
-
 
 class Terms(NamedTuple):
     quota: Quota | None  # None if each project on the plan has limits of its own

@@ -213,7 +213,8 @@ def _key(caller: Caller) -> str:
 def _windows_of_address(what: str, address: str | None, quota: Quota) -> list[Window]:
     """Return the windows for what an address sends: for IPv6 of its /48 and /64."""
     subject, *sites = address_subjects(what, address)
-    of_sites = (_windows(site, quota.times(SITE_FACTOR)) for site in sites)
+    larger = Quota.of(quota.per_minute * SITE_FACTOR, quota.per_day * SITE_FACTOR)
+    of_sites = (_windows(site, larger) for site in sites)
     return [*chain(*of_sites), *_windows(subject, quota)]
 
 

@@ -36,11 +36,7 @@ class Stored(fields.Field[Any]):
         metadata: dict[str, Any] | None = None,
         **options: Any,
     ) -> None:
-        messages: dict[str, Any] = {
-            "invalid": rule,
-            "null": rule,
-            "required": "is required",
-        }
+        messages: Any = {"invalid": rule, "null": rule, "required": "is required"}
         metadata = described | (metadata or {})
         super().__init__(metadata=metadata, error_messages=messages, **options)
 
