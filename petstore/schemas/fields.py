@@ -45,7 +45,12 @@ class Stored(fields.Field[Any]):
 
 
 class Integer(Stored, fields.Integer):
-    """An int64 in a body: 5, or 5.0 and 0.5e1 as in JSON Schema, but not true."""
+    """An int64 in a body: 5, or 5.0 and 0.5e1 as in JSON Schema, but not true.
+
+    In a URL, a form or a file, it is `0`, or ASCII digits without a leading zero.
+    """
+
+    is_text = False
 
     def __init__(
         self, lowest: int = 0, highest: int = INT64_MAX, **options: Any
