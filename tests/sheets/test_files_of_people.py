@@ -3,9 +3,11 @@
 import codecs
 import io
 import re
+from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
+import yaml
 
 from petstore.models.categories import Category
 from petstore.models.projects import Plan, Project
@@ -19,46 +21,11 @@ from tests.harness.databases import of_both_engines
 
 HEAD = "name,category\n"
 BREAKS = 40_000 * "\n"
-REX = ("Rex", "Dogs", "available")
 NAMES = (
     *("Rex", "Ömer, der Hund", "=1+1", "'=1", "007", "1/2", "3,5", "1e5", 'a;"@b', "-"),
     *(" Rex", "' Rex", "#N/A", "'#N/A", "+49 1", "@x", "\u00a0x", "Zoë😀", "a;=b", "#"),
 )
-READ = {
-    "blanks after separators": ('name, "category"\n "Rex", Dogs\n', [REX]),
-    "quoted heads, in capitals": ('"NAME";"Category"\n"Rex";"Dogs"\n', [REX]),
-    "characters that nobody sees": ("\u200bna\xadme,\ufeffcategory\nRex,Dogs\n", [REX]),
-    "blank lines first": (f"\n , \n{HEAD}Rex,Dogs\n", [REX]),
-    "joined files": (f"\ufeff{HEAD}Rex,Dogs\n\ufeff{HEAD}Rex,Dogs\n", [REX, REX]),
-    "numbers of pandas": (
-        "name,category\nRex,7.0\n",
-        [("Rex", "Category 7", "available")],
-    ),
-    "its own separator": ("sep=|\nname|category\nRex|Dogs\n", [REX]),
-    "bars": ("name|category\nRex|Dogs\n", [REX]),
-    "only carriage returns": ("name,category\rRex,Dogs\r", [REX]),
-    "a picture": (f"photo,name,category\n{'x' * 140_000},Rex,Dogs\n", [REX]),
-    "an error that nobody reads": ("age,name,category\n#N/A,Rex,Dogs\n", [REX]),
-    "a head twice": ("name,name,category\nRex,Tom,Dogs\n", [REX]),
-    "status in any case": ("name,category,Status\nRex,Dogs, AVAILABLE\n", [REX]),
-}
-NO_TABLES = {
-    b"{\\rtf1\\ansi name,category\\\nRex,Dogs}": "a rich text (RTF). Save it as plain",
-    b"\n<html><table>": "a web page (HTML) or XML. Open it in a spreadsheet",
-    b'\xef\xbb\xbf [\n{"name": "Rex"}]': "JSON. Export the list as CSV",
-    b"ID;PWXL;N;E\nP;PGeneral\n": "SYLK. Open it in a spreadsheet",
-    b"%PDF-1.7": "a PDF. Export the list as CSV",
-    b"\xff\xd8\xff\xe0\0\x10JFIF": "a picture or a film. Export the list as CSV",
-    b"\0\0\0\x18ftypheic": "a picture or a film. Export the list as CSV",
-    b"\xd0\xcf\x11\xe0\xa1": "an old or encrypted workbook. Open it in a spreadsheet",
-    b"\x1f\x8b\x08": "an archive. Unpack it",
-    "animals.csv": "an archive. Unpack it",
-    "word/document.xml": "a Word document. Copy its table",
-    "xl/workbook.xml": "an Excel workbook. Open it in a spreadsheet",
-    "Index/Document.iwa": "a Numbers document. In Numbers, choose File, Export To",
-    "vnd.oasis.opendocument.spreadsheet": "an OpenDocument spreadsheet. Open it in a",
-    "vnd.oasis.opendocument.text": "a text document. Copy its table",
-}
+CASES = yaml.safe_load(Path(__file__).with_name("files_of_people.yaml").read_text())
 ENCODED = {
     **dict.fromkeys(("utf-8", "utf-8-sig", "utf-16", "cp1252")),
     **dict(zip(("mac_roman", "cp1250", "cp1251"), ENCODINGS[1:4], strict=True)),
@@ -73,16 +40,11 @@ LETTERS = {
 }
 
 
-def shown(project: Project, content: str | bytes, *chosen: object) -> list[tuple]:
-    data = content.encode() if isinstance(content, str) else content
-    plan = foresee(project, data, Choices(*chosen))
+@pytest.mark.parametrize(("content", "pets"), CASES["read"].values(), ids=CASES["read"])
+def test_file_is_read(project: Project, content: str, pets: list[list[str]]):
+    plan = foresee(project, content.replace("{picture}", "x" * 140_000).encode())
     assert (plan.faults, plan.sheet.questions) == ([], [])
-    return [tuple(each.new.values()) for each in plan.first(9)]
-
-
-@pytest.mark.parametrize(("content", "pets"), READ.values(), ids=READ)
-def test_file_is_read(project: Project, content: str, pets: list[tuple]):
-    assert shown(project, content) == pets
+    assert [[*each.new.values()] for each in plan.first(9)] == pets
 
 
 @pytest.mark.parametrize(("codec", "chosen"), ENCODED.items(), ids=ENCODED)
@@ -139,15 +101,19 @@ def test_file_that_cannot_be_used_is_told_with_its_beginning(
         foresee(project, f"{heads}\nRex,Dogs\n".encode())
 
 
-@pytest.mark.parametrize(("content", "told"), NO_TABLES.items())
-def test_file_of_another_kind_is_told_as_what_it_is(
-    project: Project, content: str | bytes, told: str
+@pytest.mark.parametrize(("content", "told"), CASES["refused"].items())
+def test_file_that_is_no_table_is_told_as_what_it_is(
+    project: Project, content: str, told: str
 ):
-    if isinstance(content, str):  # a name that an archive has
-        ZipFile(archive := io.BytesIO(), "w").writestr(content, content)
-        content = archive.getvalue()
-    with pytest.raises(NotReadable, match=f"^The file is {re.escape(told)}"):
-        foresee(project, content)
+    with pytest.raises(NotReadable, match=f"^{re.escape(told)}"):
+        foresee(project, content.encode("latin-1"))
+
+
+@pytest.mark.parametrize(("name", "told"), CASES["archives"].items())
+def test_archive_is_told_as_what_it_is(project: Project, name: str, told: str):
+    ZipFile(archive := io.BytesIO(), "w").writestr(name, name)
+    with pytest.raises(NotReadable, match=f"^{re.escape(told)}"):
+        foresee(project, archive.getvalue())
 
 
 @of_both_engines
