@@ -76,10 +76,10 @@ def upload() -> ResponseReturnValue:
     file = request.files.get("file")
     content = file.read() if file else b""
     if not content:
-        return _refuse("Choose a file that is not empty.")
+        raise NotReadable("Choose a file that is not empty")
     limit = timeouts.LIMITS.import_bytes
     if len(content) > limit:
-        return _refuse(f"The file has more than {limit // 1024**2} MiB.")
+        raise NotReadable(f"The file has more than {limit // 1024**2} MiB")
     count_expensive_page()
     return go_to("sheets.question", file=Upload.keep(session[TOKEN], content))
 
@@ -126,7 +126,7 @@ def answer(file: str) -> ResponseReturnValue:
 @bp.errorhandler(NotReadable)
 @bp.errorhandler(ProjectFull)
 def refuse(error: RuleError) -> ResponseReturnValue:
-    return _refuse(str(error))
+    return import_page(Form(errors={"file": str(error)})), 400
 
 
 @bp.url_value_preprocessor
@@ -181,10 +181,6 @@ def _show(file: str, plan: Plan, *, is_other: bool = False) -> ResponseReturnVal
 
 def _separator() -> str:
     return ";" if request.args.get("separator") == ";" else ","
-
-
-def _refuse(fault: str) -> ResponseReturnValue:
-    return import_page(Form(errors={"file": fault})), 400
 
 
 def _download(name: str, parts: Iterator[bytes]) -> Response:

@@ -256,13 +256,8 @@ class Plan:
     @cached_property
     def digest(self) -> str:
         """What tells what it stores, and in place of what, from all else."""
-        corrected = [
-            [
-                pet_id,
-                [[x, getattr(self.there.pets[pet_id], x), changes[x]] for x in changes],
-            ]
-            for pet_id, changes in self.corrected.items()
-        ]
+        pets = self.there.pets
+        corrected = [[*pets[x], changes] for x, changes in self.corrected.items()]
         added = [meant for _, meant in self.added]
         stored = [self.sheet.choices.digest, added, corrected, self.new_categories]
         return sha256(orjson.dumps(stored)).hexdigest()

@@ -6,7 +6,7 @@ import io
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from itertools import chain, islice, repeat
+from itertools import chain, count, islice
 from typing import Any, NamedTuple
 
 from peewee import chunked
@@ -36,9 +36,8 @@ _ZIP = rb"PK\x03\x04"
 # What has no lines of cells: how it begins, what else it has, what it is, what to do.
 KINDS = (
     (_ZIP, b"word/", "a Word document", _COPIED),
-    (_ZIP, b"opendocument.text", "a text document", _COPIED),
     (_ZIP, b"xl/workbook", "an Excel workbook", _SAVED),
-    (_ZIP, b"opendocument", "an OpenDocument spreadsheet", _SAVED),
+    (_ZIP, b"opendocument", "an OpenDocument file", _SAVED),
     (_ZIP, b".iwa", "a Numbers document", _NUMBERS),
     (_ZIP + rb"|\x1f\x8b|Rar!|7z\xbc\xaf", b"", "an archive", _UNPACKED),
     (rb"\xd0\xcf\x11\xe0", b"", "an old or encrypted workbook", _SAVED),
@@ -49,11 +48,8 @@ KINDS = (
     (rb"\{|\[\s*[\[{]", b"", "JSON", _EXPORTED),
     (rb"ID;P\w*(?:;[NE])*\r?\n[A-Z];", b"", "SYLK", _SAVED),
 )
-MARKS = {
-    codecs.BOM_UTF8: "utf-8-sig",
-    codecs.BOM_UTF16_LE: "utf-16",
-    codecs.BOM_UTF16_BE: "utf-16",
-}
+MARKS = dict.fromkeys((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE), "utf-16")
+MARKS |= {codecs.BOM_UTF8: "utf-8-sig"}
 # A byte order mark, a soft hyphen, and blanks of no width: nobody sees them in a head.
 _UNSEEN = re.compile("[\xad\u200b-\u200f\u2060\ufeff]")
 _SEPARATOR = re.compile(r'"?sep=([^"\r\n])"?[,;\t]*(?:\r\n?|\n|$)', re.IGNORECASE)
@@ -101,15 +97,12 @@ def seen_of(cell: str) -> str:
 
 def clean_heads(cells: Iterable[str]) -> list[str]:
     """Return what people see of heads; each is there once, and none is empty."""
-    heads: list[str] = []
+    heads: dict[str, None] = {}  # a file may have 300 that are the same
     for number, cell in enumerate(cells, 1):
-        head = seen = seen_of(cell) or f"Column {number}"
-        count = 1
-        while head in heads:
-            count += 1
-            head = f"{seen} ({count})"
-        heads.append(head)
-    return heads
+        seen = seen_of(cell) or f"Column {number}"
+        names = chain([seen], (f"{seen} ({repeated})" for repeated in count(2)))
+        heads[next(name for name in names if name not in heads)] = None
+    return [*heads]
 
 
 def is_separator(text: str) -> bool:
@@ -218,22 +211,17 @@ class Table:
         self._text.seek(0)
         for _ in range(self._before):
             self._text.readline()
-        # Others go on between pieces: one cell may have all of the file's lines.
-        pieces = map(self._with_few_cells, self._pieces(), repeat(separator))
-        reader = csv.reader(
-            pieces, delimiter=separator, strict=True, skipinitialspace=True
-        )
+        options: Any = {"strict": True, "skipinitialspace": True}
+        reader = csv.reader(self._pieces(separator), delimiter=separator, **options)
         rows = islice(reader, timeouts.LIMITS.imported_rows)  # in which heads stand
         return reader, next((row for row in rows if any(map(str.strip, row))), [])
 
-    def _pieces(self) -> Iterator[str]:
-        """Yield what a line break ends, within cells too; others go on in between."""
-        return chain.from_iterable(in_parts(self._text))
-
-    def _with_few_cells(self, piece: str, separator: str) -> str:
-        if piece.count(separator) > MAX_CELLS:  # which take long to tell apart
-            raise self._refused(f"A line has more than {MAX_CELLS:,} cells")
-        return piece
+    def _pieces(self, separator: str = "\0") -> Iterator[str]:
+        """Yield what line breaks end; others go on, since a cell may have many."""
+        for piece in chain.from_iterable(in_parts(self._text)):
+            if piece.count(separator) > MAX_CELLS:  # which take long to tell apart
+                raise self._refused(f"A line has more than {MAX_CELLS:,} cells")
+            yield piece
 
     def _refused(self, fault: str) -> NotReadable:
         """Return the error for a file that is text, with its heads and first line."""
