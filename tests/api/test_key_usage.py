@@ -9,12 +9,10 @@ from petstore.models import requests
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.models.requests import STEP_MS, KeyUse, WriteQueue, totals_of, uses
-from petstore.settings import read_settings
-from petstore.storage.database import open_databases
-from tests.harness import databases
 from tests.harness.clocks import START_MS, Clock
 from tests.harness.databases import of_one_engine
 from tests.harness.services import serving
+from tests.harness.stage import opened
 
 NEVER = 3600.0
 
@@ -90,7 +88,6 @@ def test_worker_that_ends_writes_its_notes(
     with serving(tmp_path, environ) as service:
         assert service.send().is_served
         service.gunicorn.stop()
-        open_databases(read_settings(environ))
-        assert last_used_ms(service.key)
-        assert totals(service.key) == (1, 0, 1, 0)
-    databases.close()
+        with opened(environ):
+            assert last_used_ms(service.key)
+            assert totals(service.key) == (1, 0, 1, 0)

@@ -7,10 +7,8 @@ import pytest
 from petstore.models.orders import Order
 from petstore.models.pets import Pet
 from petstore.models.projects import Plan, Project
-from petstore.settings import read_settings
 from petstore.storage import counters, db, migrator
-from petstore.storage.database import open_databases
-from tests.harness import databases
+from tests.harness.stage import opened
 
 REX = {"name": "Rex", "category_id": 7, "status": "available"}
 
@@ -18,15 +16,15 @@ REX = {"name": "Rex", "category_id": 7, "status": "available"}
 @pytest.fixture(autouse=True)
 def project(unmigrated_url: str) -> Iterator[Project]:
     """A project in a database as release 1.2.0 has recorded it."""
-    open_databases(read_settings({"DATABASE_URL": unmigrated_url}))
-    migrator.migrate()
-    db.execute_sql("DELETE FROM migration WHERE name BETWEEN '0043' AND '0045'")
-    db.execute_sql("UPDATE migration SET name = '0042_names_of_categories'")
-    for name in ("pet_name", "pet_folded", "placed_by", "closed_by"):
-        db.execute_sql(f"ALTER TABLE pet_order DROP COLUMN {name}")
-    counters.execute_sql("DELETE FROM counter_migration WHERE name > '0002_counter'")
-    yield Project.add("Shelter", None, Plan("free"))
-    databases.close()
+    since = "DELETE FROM counter_migration WHERE name > '0002_counter'"
+    with opened({"DATABASE_URL": unmigrated_url}):
+        migrator.migrate()
+        db.execute_sql("DELETE FROM migration WHERE name BETWEEN '0043' AND '0045'")
+        db.execute_sql("UPDATE migration SET name = '0042_names_of_categories'")
+        for name in ("pet_name", "pet_folded", "placed_by", "closed_by"):
+            db.execute_sql(f"ALTER TABLE pet_order DROP COLUMN {name}")
+        counters.execute_sql(since)
+        yield Project.add("Shelter", None, Plan("free"))
 
 
 def test_database_of_the_release_before_has_its_tables():

@@ -14,12 +14,10 @@ import yaml
 from petstore.models.domains import DnsResult, Domain
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
-from petstore.settings import read_settings
-from petstore.storage.database import open_databases
 from tests.e2e.conftest import World
-from tests.harness import databases
 from tests.harness.front import BASE
 from tests.harness.nginx import Nginx, nginx
+from tests.harness.stage import opened
 
 SHOP = "shop.nginx.example.org"
 # Request lines, a header, and the code of the answer.
@@ -103,11 +101,11 @@ def test_tls_begins_with_1_2(front: Nginx, version: str, ciphers: str, is_taken:
 
 
 def test_custom_domain_has_its_own_certificate(world: World, front: Nginx):
-    open_databases(read_settings(world.instances[0].environ))
-    project = Project.add("Nginx", None, Plan("pro"))
-    Domain.add(project, SHOP).record(DnsResult(True, "as it should be"), by_owner=True)
-    key = Key.issue(project)
-    databases.close()
+    with opened(world.instances[0].environ):
+        project = Project.add("Nginx", None, Plan("pro"))
+        domain = Domain.add(project, SHOP)
+        domain.record(DnsResult(True, "as it should be"), by_owner=True)
+        key = Key.issue(project)
     with pytest.raises(ssl.SSLError):
         front.get(SHOP)
     front.certificates.issue(f"petstore-{SHOP}", SHOP)

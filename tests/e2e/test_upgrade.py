@@ -71,7 +71,7 @@ def test_upgrade_and_rollback_fail_no_request_and_lose_nothing(
             cast.settle(old)
             require("the release before", cast.deeds(old))
             with writing(client, "upgrade") as ledger:
-                with opened(environ["DATABASE_URL"]):
+                with opened(environ):
                     for step in migrator.migrate_in_steps():
                         require(f"before, after {step}", cast.deeds(old))
                 gunicorn = servers.gunicorn(tmp_path, environ, limits=NOTING)

@@ -32,13 +32,13 @@ def port(sqlite_url: str, tmp_path: Path) -> Iterator[int]:
     pages.mkdir()
     handler = partial(SimpleHTTPRequestHandler, directory=pages)
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    with opened(sqlite_url):
+    environ = {"DATABASE_URL": sqlite_url}
+    with opened(environ):
         project = Project.add("Shelter", None, AMPLE)
         for name in NAMES:
             Pet.add(project.id, name=name, category_id=7, status="available")
         origin = f"http://localhost:{server.server_port}"
         key = Key.issue(project, Grant(PUBLIC, PER_MINUTE, 1000, (origin,)))
-    environ = {"DATABASE_URL": sqlite_url}
     with listening(server), serving(tmp_path, environ, key=key) as service:
         source = (ROOT / "petstore/web/templates/web_page.html").read_text()
         html = Template(source).render(api=f"{service.url}/v1", key=key)

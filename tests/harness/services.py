@@ -13,11 +13,10 @@ import psutil
 from petstore.models.grants import FULL_GRANT, Grant
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
-from petstore.settings import read_settings
-from petstore.storage.database import open_databases
 from petstore.timeouts import Limits
-from tests.harness import databases, servers
+from tests.harness import servers
 from tests.harness.clients import PETS, Answer, Client
+from tests.harness.stage import opened
 
 AMPLE = Plan("enterprise", 10**9, 10**9)
 
@@ -93,8 +92,5 @@ def issue_key(
     environ: dict[str, str], plan: Plan = AMPLE, grant: Grant = FULL_GRANT
 ) -> str:
     """Create a project and return a key of it."""
-    open_databases(read_settings(environ))
-    try:
+    with opened(environ):
         return Key.issue(Project.add("Shelter", None, plan), grant)
-    finally:
-        databases.close()

@@ -1,6 +1,6 @@
 """Databases of services that a test runs, as this process uses them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import psycopg
@@ -22,14 +22,14 @@ def new_database(server: str, name: str) -> Iterator[str]:
 
 def migrate(url: str) -> None:
     """Migrate a database to the current schema, in this process."""
-    with opened(url):
+    with opened({"DATABASE_URL": url}):
         migrator.migrate()
 
 
 @contextmanager
-def opened(url: str) -> Iterator[None]:
-    """Open a database in this process for the duration of the block."""
-    open_databases(read_settings({"DATABASE_URL": url}))
+def opened(environ: Mapping[str, str]) -> Iterator[None]:
+    """Open the databases of these settings in this process, until the block ends."""
+    open_databases(read_settings(environ))
     try:
         yield
     finally:

@@ -9,12 +9,11 @@ import pytest
 
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
-from petstore.settings import read_settings
-from petstore.storage.database import open_databases
-from tests.harness import databases, servers
+from tests.harness import servers
 from tests.harness.clients import Client
 from tests.harness.patience import NOTING
 from tests.harness.services import AMPLE
+from tests.harness.stage import opened
 
 # Stores, number of gunicorn servers, and workers per server.
 DEPLOYMENTS = {
@@ -99,6 +98,5 @@ def clients(
 @pytest.fixture
 def key_of(service: Service) -> Iterator[Callable[[Plan], str]]:
     """A function that creates a project on a plan and returns a key of it."""
-    open_databases(read_settings(service.environ))
-    yield lambda plan: Key.issue(Project.add("Shelter", None, plan))
-    databases.close()
+    with opened(service.environ):
+        yield lambda plan: Key.issue(Project.add("Shelter", None, plan))

@@ -35,7 +35,7 @@ def test_killed_processes_lose_and_repeat_no_write(
             for _ in range(KILLS * TIMES):
                 kill(service, ledger, dice)
         # Before the rows are listed, which counts as well.
-        assert ledger.answered <= counted(url) <= len(ledger.statuses)
+        assert ledger.answered <= counted(environ) <= len(ledger.statuses)
         with service.client() as client:
             assert ledger.faults(client) == []
     if engine == "sqlite":
@@ -56,8 +56,8 @@ def kill(service: Service, ledger: Ledger, dice: random.Random) -> None:
     service.gunicorn.wait_until_it_serves()
 
 
-def counted(url: str) -> int:
+def counted(environ: dict[str, str]) -> int:
     """Return how many requests of the latest project were counted today."""
-    with opened(url):
+    with opened(environ):
         latest = Project.select(fn.MAX(Project.id)).scalar()
         return DatabaseStorage().get(f"{{project:{latest}}}/{24 * 60 * 60}")

@@ -66,15 +66,15 @@ def stage(
     if request.param == "postgresql":
         environ["REDIS_URL"] = request.getfixturevalue("redis_url")
     key, other_key = issue_key(environ), issue_key(environ)
-    fill(environ["DATABASE_URL"])
+    fill(environ)
     options = (tmp_path, environ, *ROOM.split())
     with serving(*options, key=key, limits=Limits()) as service:
         yield Stage(service, other_key)
 
 
-def fill(url: str) -> None:
+def fill(environ: dict[str, str]) -> None:
     """Give each project animals."""
-    with opened(url):
+    with opened(environ):
         db.execute_sql(
             "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL"
             f" SELECT n + 1 FROM n WHERE n < {ANIMALS}) INSERT INTO pet"
