@@ -34,7 +34,6 @@ from tests.harness.waiting import wait_until
 
 MANY, BATCHES = 2_000, 20  # rows in each of two projects, and batches of one
 
-# For all projects that there ever are: no slug is given twice.
 COUNTED = {"Counter", "Strike"}  # which are deleted when they are outdated
 
 

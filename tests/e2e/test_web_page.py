@@ -21,7 +21,7 @@ from tests.harness.stage import opened
 
 PER_MINUTE = 2
 NAMES = ["Rex", "<b>Luna</b>"]
-# As the libraries of tracing do it.
+# Libraries for tracing wrap `fetch` like this.
 WRAP_FETCH = Path(__file__).with_name("wrap_fetch.js")
 
 

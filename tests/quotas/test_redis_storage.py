@@ -1,4 +1,4 @@
-"""Counters in Redis: its connections, TLS, names, and what is an outage."""
+"""Counters in Redis: its connections, TLS, and what is an outage."""
 
 import socket
 import ssl

@@ -25,7 +25,7 @@ DEPLOYMENTS = {
 of_both_engines = pytest.mark.parametrize(
     "service", ["sqlite", "postgresql"], indirect=True
 )
-# For those of which the simulation runs many more on SQLite.
+# For races that the simulation runs on SQLite, and for what any deployment shows.
 of_postgresql = pytest.mark.parametrize("service", ["postgresql"], indirect=True)
 of_postgresql_and_redis = pytest.mark.parametrize(
     "service", ["postgresql", "postgresql-redis"], indirect=True

@@ -1,4 +1,4 @@
-"""Clients: those who use the service, those who read, and those who mean it ill."""
+"""Clients of the API and of the dashboard, readers, and hostile ones."""
 
 import json
 from collections.abc import Iterator
@@ -129,7 +129,7 @@ class Visitor:
         return entry
 
     def _network(self, headers: dict[str, str]) -> str:
-        """Return what strangers with the same one share a quota by."""
+        """Return the network of the client: strangers in one share a quota."""
         address = self.address
         if self.history.proxies:
             address = headers.get("X-Forwarded-For", address).split(", ")[-1]
@@ -214,11 +214,11 @@ class ApiClient(Visitor):
             await self._try(operation, method, path, body | {"categoryId": 9})
 
     def begin(self, number: int, deed: Deed) -> None:
-        """Let the other methods know the deed."""
+        """Remember the deed for the other methods."""
         self.deed, self.text = deed, deed["same"] or f"{self.plan.name}.{number}"
 
     def _members(self, names: list[str], kind: str) -> dict[str, Any]:
-        """Return those members of a query or body that are to be sent."""
+        """Return the members that the query or body is sent with."""
         deed = self.deed
         values = {
             "name": self._text("name"),
@@ -357,7 +357,7 @@ def _chunks(body: bytes) -> Iterator[bytes]:
 
 
 class Hostile(Visitor):
-    """Somebody who sends what nobody should, and takes more than anybody should."""
+    """A client that sends malformed requests, and holds its connections."""
 
     async def do(self, _number: int, deed: Deed) -> None:
         end, began_at = await self.connect(), self.world.now

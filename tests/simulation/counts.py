@@ -58,7 +58,7 @@ def _outcomes(rows: int, names: Names, call: Call) -> Iterator[tuple[int, int, N
 def count_requests(
     limit: int, used: int, call: tuple[int, int | None]
 ) -> Iterator[int]:
-    """Count a request that takes so many, and is told how many are used then."""
+    """Count a request in a window, if its client was told the right number."""
     more, told = call
     if used + more <= limit and told in (None, used + more):
         yield used + more

@@ -39,7 +39,7 @@ STRANGERS = {"minute": 60, "day": 1000}  # requests of an address without a key
 
 
 class History(NamedTuple):
-    """Operations, and what has to explain them."""
+    """Operations, and the step that has to explain them in some order."""
 
     operations: list[Operation]
     initial: Any

@@ -119,7 +119,7 @@ class Tenant:
 
 @dataclass
 class History:
-    """All of it, for the rules."""
+    """All requests of a run, for the rules."""
 
     tenants: dict[str, Tenant]
     proxies: int  # that are trusted

@@ -40,7 +40,7 @@ class Deed:
         return self.chosen.get(parameter)
 
     def choose(self, what: str, among: Sequence[Any]) -> Any:
-        """Choose among what there is only when it is done."""
+        """Choose at the time of the deed, among what exists then."""
         return random.Random(f"{self.pick} {what}").choice(among)
 
 

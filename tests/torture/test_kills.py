@@ -34,7 +34,7 @@ def test_killed_processes_lose_and_repeat_no_write(
         with writing(service.client, "rex") as ledger:
             for _ in range(KILLS * TIMES):
                 kill(service, ledger, dice)
-        # Before the rows are listed, which counts as well.
+        # The requests that list the rows afterwards count as well.
         assert ledger.answered <= counted(environ) <= len(ledger.statuses)
         with service.client() as client:
             assert ledger.faults(client) == []
