@@ -53,7 +53,9 @@ def test_a_closed_order_is_opened_again(
     for deed in ("complete", "cancel"):
         order = Order.place(project.id, add_pet(project, "Tom"), "Ms Lovelace")
         closed = browser.submit(f"{ORDERS}/{order.id}/{deed}")
-        undo = step(browser.get(closed.location).text, "Undo: open the order again")
+        page = browser.get(closed.location).text
+        assert step(page, "Open the animal") == f"{ANIMALS}/{order.pet_id}"
+        undo = step(page, "Undo: open the order again")
         said = browser.follow(undo)
         assert f"Order {order.id} is open again, and Tom is reserved." in said
         assert Pet.get_own(project.id, order.pet_id).status == "pending"

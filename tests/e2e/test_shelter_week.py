@@ -113,6 +113,7 @@ def test_a_worker_needs_no_program(shelter: Page, ids: dict[str, int], number: i
 def test_ten_animals_in_a_row_take_their_names_and_one_key_each(shelter: Page):
     shelter.goto(f"{DASHBOARD}/animals")
     button(shelter, "Add an animal").click()
+    expect(field(shelter, "Name")).to_be_focused()
     field(shelter, "Category").select_option("Dogs")
     field(shelter, "Name").fill("Pup 0")
     shelter.keyboard.press("Enter")
