@@ -73,7 +73,7 @@ def start(function: Callable[..., None], *arguments: Any) -> None:
 
 
 def call_and_log(function: Callable[..., None], *arguments: Any) -> None:
-    """Call a function in the background; its exception is logged, and ends nothing."""
+    """Call a function; log its exception, so that what comes after it goes on."""
     try:
         function(*arguments)
     except Exception:
