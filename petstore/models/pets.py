@@ -298,10 +298,11 @@ def _insert() -> Query:
 @compiled(db)
 def _insert_counted() -> Query:
     """Count an animal and insert it, if its category exists and there is room."""
-    category = Category.select(SQL("1")).where(CATEGORY_BY_ID)
+    category = Category.select(Category.project).where(CATEGORY_BY_ID)
     # The category is locked first: `remove_category` does so, too.
     known = db.lock_shared(category).cte("known")
-    counted = count_if_room(SQL("1")).from_(known).returning(Project.id).cte("counted")
+    count = count_if_room(SQL("1"), known.c.project_id).from_(known)
+    counted = count.returning(Project.id).cte("counted")
     insert = Pet.insert_from(Select([counted], _VALUES), _COLUMNS)
     return insert.with_cte(known, counted).returning(*Pet.columns())
 

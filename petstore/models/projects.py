@@ -8,7 +8,7 @@ from operator import or_
 from typing import Any, Self
 
 import peewee
-from peewee import Case, Expression, Query, Update
+from peewee import Case, ColumnBase, Expression, Query, Update
 
 from petstore import clock
 from petstore.events import emit_after_commit
@@ -224,14 +224,18 @@ def refuse_rows(project_id: int, rows: int) -> None:
     raise TooManyAnimals(limit, max(0, limit - project.rows_held), rows)
 
 
-def count_if_room(rows: Any) -> Update:
-    """Build an update of the project with the id `project`, if so many rows fit."""
+PROJECT = placeholder("project")
+
+
+def count_if_room(rows: Any, project: ColumnBase = PROJECT) -> Update:
+    """Build an update of a project, if so many rows fit; it waits for its turn."""
     held = Project.rows_held + rows
     of_plans = [(name, terms.rows) for name, terms in PLANS.items() if terms.rows]
     limit = Case(Project.plan, of_plans, Project.max_rows)
     has_room = limit.is_null() | (held <= limit) | (rows <= 0)
     update: Update = Project.update(rows_held=held)
-    return update.where(Project.id == placeholder("project"), has_room)
+    is_locked = db.lock_condition(project)
+    return update.where(Project.id == project, is_locked, has_room)
 
 
 @compiled(db)

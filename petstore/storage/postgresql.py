@@ -236,6 +236,14 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
         """Lock the number until the transaction ends; wait for others that hold it."""
         self.execute_sql("SELECT pg_advisory_xact_lock(%s)", (number,))
 
+    def lock_condition(self, number: ColumnBase) -> Expression | SQL:
+        """Return a condition that takes the lock of `lock_until_commit`; it is true.
+
+        PostgreSQL grants it in the order of asking, and the lock of a row in none.
+        """
+        locked: Expression = fn.pg_advisory_xact_lock(number).is_null(False)
+        return locked
+
     def is_outage(self, error: peewee.PeeweeException) -> bool:
         """Return whether the server is unavailable or read-only for the moment."""
         return isinstance(error, peewee.OperationalError) or _state_of(error) in OUTAGES

@@ -148,6 +148,10 @@ class Sqlite(Engine, peewee.SqliteDatabase):
     def lock_until_commit(self, _number: int) -> None:
         """Take no lock: a transaction excludes all other writers anyway."""
 
+    def lock_condition(self, _number: ColumnBase) -> Expression | SQL:
+        """Return a condition that is always true: see `lock_until_commit`."""
+        return SQL("1")
+
     def is_outage(self, error: peewee.PeeweeException) -> bool:
         """Return whether the file or its disk has failed, not the statement."""
         return isinstance(error, Busy | RolledBack) or _code_of(error) in OUTAGES

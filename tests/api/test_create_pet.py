@@ -39,13 +39,26 @@ def test_location_is_a_list_query_once_get_pet_is_removed(
 
 
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
-def test_server_itself_ends_a_wait_for_the_row_of_the_project(
-    set_limits: Callable[..., None], project: Project, database_url: str
+@pytest.mark.parametrize("category", [7, 8])  # one that exists, and a new one
+@pytest.mark.parametrize(
+    "held",
+    [
+        "SELECT * FROM project FOR UPDATE",
+        # Its waiting writers are served in their order, unlike those of a row.
+        "SELECT pg_advisory_xact_lock(id) FROM project",
+    ],
+)
+def test_server_itself_ends_the_wait_for_other_writers_of_the_project(
+    set_limits: Callable[..., None],
+    project: Project,
+    database_url: str,
+    category: int,
+    held: str,
 ):
-    rex = {"name": "Rex", "category_id": 7, "status": "available"}
-    Pet.add(project.id, **rex)
+    rex = {"name": "Rex", "status": "available"}
+    Pet.add(project.id, category_id=7, **rex)
     set_limits(replay_lock_seconds=0.1, lock_seconds=0.1)
     with psycopg.connect(database_url) as other:
-        other.execute("SELECT * FROM project FOR UPDATE")
+        other.execute(held)
         with pytest.raises(Locked):
-            Pet.add(project.id, **rex)
+            Pet.add(project.id, category_id=category, **rex)
