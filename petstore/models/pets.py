@@ -11,7 +11,7 @@ from petstore import clock
 from petstore.events import actor
 from petstore.models import Conflict, NotFound, OfProject
 from petstore.models.categories import CATEGORY_BY_ID, CATEGORY_EXISTS, Category
-from petstore.models.projects import Project, count_if_room, take_rows
+from petstore.models.projects import PROJECT, Project, count_if_room, take_rows
 from petstore.models.searching import SearchTerms, searchable
 from petstore.storage import BaseModel, Row, compiled, db, placeholder
 from petstore.storage.lists import Cursor, Listing, ListPage, count_each
@@ -299,8 +299,8 @@ def _insert() -> Query:
 def _insert_counted() -> Query:
     """Count an animal and insert it, if its category exists and there is room."""
     category = Category.select(Category.project).where(CATEGORY_BY_ID)
-    # The category is locked first: `remove_category` does so, too.
-    known = db.lock_shared(category).cte("known")
+    # The project's turn comes before the category, as it does for all its writers.
+    known = db.lock_in_turn(category, PROJECT).cte("known")
     count = count_if_room(SQL("1"), known.c.project_id).from_(known)
     counted = count.returning(Project.id).cte("counted")
     insert = Pet.insert_from(Select([counted], _VALUES), _COLUMNS)
@@ -311,9 +311,7 @@ def remove_category(project_id: int, category_id: int) -> None:
     """Delete a category that no animal has; raises `NotFound` and `CategoryInUse`."""
     is_category = (Category.project == project_id) & (Category.id == category_id)
     with db.atomic():
-        # No animal gets it meanwhile: those that lock no category wait for the project.
-        list(db.lock(Category.select(SQL("1")).where(is_category)).tuples())
-        take_rows(project_id, -1)
+        take_rows(project_id, -1)  # no animal gets it meanwhile
         pets = Pet.select(SQL("1")).where(
             Pet.project == project_id, Pet.category_id == category_id
         )

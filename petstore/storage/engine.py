@@ -199,14 +199,6 @@ class Engine(peewee.Database):
         """
         return self._fetch(compiled, values)
 
-    def lock(self, rows: Select) -> Select:
-        """Let a query lock its rows until the transaction ends."""
-        return rows
-
-    def lock_shared(self, rows: Select) -> Select:
-        """Let a query keep others from deleting its rows, and skip locked ones."""
-        return rows
-
     def skip_locked(self, rows: Select) -> Select:
         """Return a query for rows to delete without those that others have locked."""
         return rows

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import peewee
 import psycopg
-from peewee import OP, SQL, ColumnBase, Expression, Select, Tuple, fn
+from peewee import OP, SQL, Case, ColumnBase, Expression, Select, Tuple, fn
 from psycopg import waiting
 from psycopg.conninfo import conninfo_attempts, conninfo_to_dict, make_conninfo
 from psycopg.pq import TransactionStatus
@@ -222,15 +222,18 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
         with self.transaction():  # the default of the role is not ISOLATION
             return self._fetch(compiled, values)
 
-    def lock(self, rows: Select) -> Select:
-        return rows.for_update()
+    def lock_in_turn(self, rows: Select, number: ColumnBase) -> Select:
+        """Let a query take the lock of `lock_until_commit`, and then lock its rows.
 
-    def lock_shared(self, rows: Select) -> Select:
-        # What the statement waits for after that is bounded as in a transaction.
+        Nobody changes their keys or deletes them until the transaction ends. A row that
+        was deleted while the query waited is not returned.
+        """
+        # What the statement waits for is bounded first, as in a transaction.
         timeout = placeholder("lock_timeout")
         is_set = fn.set_config("lock_timeout", timeout, SQL("true")) != ""
+        is_locked = self.lock_condition(Case(None, [(is_set, number)]))
         mode: Any = "FOR KEY SHARE"
-        return rows.where(is_set).for_update(mode, skip_locked=True)
+        return rows.where(is_locked).for_update(mode)
 
     def lock_until_commit(self, number: int) -> None:
         """Lock the number until the transaction ends; wait for others that hold it."""

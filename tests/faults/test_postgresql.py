@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
+from itertools import permutations
 
 import peewee
 import psycopg
@@ -123,6 +124,29 @@ def test_blocked_writers_do_not_block_other_requests(
     assert service.events("database_busy")
     assert service.events("database_error") == errors
     assert_recovers(service)
+
+
+CATEGORY = "/v1/categories/7"
+DEEDS = {
+    "add": {"method": "POST", "body": REX},
+    "rename": {"method": "PUT", "path": CATEGORY, "body": {"name": "Dogs"}},
+    "delete": {"method": "DELETE", "path": CATEGORY},
+}
+
+
+@pytest.mark.parametrize("pair", [*permutations(DEEDS, 2)])
+def test_writers_of_a_category_never_wait_for_each_other(
+    service: Service, server: Postgres, pair: tuple[str, str]
+):
+    service.send(CATEGORY, {"name": "Cats"}, method="PUT")
+    with ThreadPoolExecutor(2) as pool:
+        with locked(server, "SELECT * FROM project FOR UPDATE"):
+            pending = []
+            for name in pair:
+                pending.append(pool.submit(service.send, **DEEDS[name]))
+                wait_until(lambda: waiting_for_locks(server) == len(pending))
+        outcomes = {each.result().outcome for each in pending}
+    assert outcomes <= {200, 201, 204, "category_in_use"}
 
 
 def test_locked_projects_leave_connections_to_others(
