@@ -211,15 +211,17 @@ def idempotent(view: Callable[..., Outcome]) -> View:
         attempt = Attempt(project_id, FORMS, digest, b"")
         with StoredResponse.atomic(attempt):
             if stored := StoredResponse.find(attempt):
-                outcome = Outcome(*orjson.loads(bytes(stored.body or b"")))
+                steps = orjson.loads(stored.location or "{}")
+                outcome = Outcome(*orjson.loads(bytes(stored.body or b"")), **steps)
             else:
                 outcome = view(**arguments)
                 if outcome.facts is not None:
                     slug = current_request().state.required_caller.slug
                     note(slug, outcome.message, outcome.facts)
-                StoredResponse.keep(
-                    attempt, SEE_OTHER, None, orjson.dumps(outcome[:-1])
-                )
+                # Release 1.2.0, which may run beside this one, reads the body alone.
+                steps = {"links": outcome.links, "undo": outcome.undo}
+                location, body = map(orjson.dumps, (steps, outcome[:3]))
+                StoredResponse.keep(attempt, SEE_OTHER, location.decode(), body)
         return outcome.show()
 
     return respond
