@@ -20,6 +20,7 @@ from tests.harness.databases import of_both_engines
 
 OVERVIEW = "/dashboard"
 KEYS = "/dashboard/keys"
+LONG_TEMPLATE = 6_000  # characters, which take some 20 ms
 
 
 def statuses(browser: Browser, times: int, page: str = OVERVIEW) -> list[int]:
@@ -248,3 +249,11 @@ def test_a_project_sends_50_large_files_in_a_day(
     assert browser.upload("name,category\nRex,Dogs\n").status_code == 303
     clock.move(seconds=int(answer.headers["Retry-After"]))
     assert Browser(app, key).upload(LARGE).status_code == 303
+
+
+def test_no_page_waits_for_a_long_template_to_compile(app: Flask):
+    pages = app.blueprints["dashboard"].jinja_loader
+    compiled = {name for _, name in app.jinja_env.cache}
+    for name in pages.list_templates():
+        source, *_ = pages.get_source(app.jinja_env, name)
+        assert name in compiled or len(source) < LONG_TEMPLATE, name
