@@ -26,6 +26,7 @@ from petstore.models.grants import WRITE
 from petstore.models.keys import Key
 from petstore.models.orders import Order, correct_pet, withdraw_pet
 from petstore.models.pets import STATUSES, Pet
+from petstore.models.typed_names import typed_category
 from petstore.schemas import text_of
 from petstore.schemas.fields import INTEGER_PATTERN
 from petstore.schemas.orders import OrderForm
@@ -73,7 +74,7 @@ def animals(form: Form = EMPTY) -> str:
 def add_animal(category_id: int | str, is_new: bool = False, **members: Any) -> Outcome:
     """Add an animal; the form stays open for another one of the same category."""
     project_id = current_project().id
-    number, is_added = Category.meant(project_id, category_id, is_new=is_new)
+    number, is_added = typed_category(project_id, category_id, is_new=is_new)
     pet = Pet.add(project_id, category_id=number, **members)
     save_draft(url_for(INDEX), {"categoryId": str(number)})
     said = f"Added {pet.name} (no. {pet.id})."
@@ -121,7 +122,7 @@ def correct_animal(pet_id: int, is_new: bool = False, **changes: Any) -> Outcome
     links = []
     if "category_id" in changes:
         name = changes["category_id"]
-        number, is_added = Category.meant(project_id, name, is_new=is_new)
+        number, is_added = typed_category(project_id, name, is_new=is_new)
         changes["category_id"] = number
         if is_added:
             links = [("Open the new category", url_for(INDEX, category=number))]

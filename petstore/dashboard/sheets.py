@@ -30,11 +30,11 @@ from petstore.dashboard.sessions import (
 )
 from petstore.errors import MAX_BODY_BYTES
 from petstore.models import RuleError
-from petstore.models.categories import Category
 from petstore.models.grants import WRITE
 from petstore.models.pets import STATUSES
 from petstore.models.projects import ProjectFull
 from petstore.models.sessions import NoSuchUpload, Upload
+from petstore.models.typed_names import similar_categories
 from petstore.sheets import exports
 from petstore.sheets.choices import ENCODINGS, NO_CHOICES, Choices
 from petstore.sheets.imports import Plan, foresee, store
@@ -168,7 +168,7 @@ def _show(file: str, plan: Plan, *, is_other: bool = False) -> ResponseReturnVal
         faults=[fault for fault in plan.faults if fault.line >= line],
         first=plan.first(SHOWN_ROWS, line),
         form=EMPTY,
-        similar=Category.similar(current_project().id, new),
+        similar=similar_categories(current_project().id, new),
         columns=COLUMNS,
         heads=[(head, head) for head in heads],
         named_by=[(head, f"Are named by {head}") for head in heads],

@@ -3,7 +3,6 @@
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from typing import Any
 
 import peewee
@@ -12,39 +11,12 @@ from peewee import SQL, Case, Query, fn
 from petstore import randomness
 from petstore.models import OfProject, RuleError
 from petstore.models.projects import Project, count_if_room, refuse_rows, take_rows
-from petstore.models.similar_names import find_similar
 from petstore.storage import BaseModel, Row, compiled, db, placeholder
-from petstore.storage.lists import BEFORE_ALL, Cursor, Listing, ListPage
+from petstore.storage.lists import Cursor, Listing, ListPage
 
 # What JavaScript and spreadsheets read exactly is at most 2^53 - 1.
 MAX_NEW_ID = 2**53 - 1
-MAX_COMPARED = 1_000  # categories whose names are compared with a new one
-NEW = "new"  # what somebody says of a name that is like an old one
-
-
-class CategoryUnclear(RuleError):
-    """Two categories have a name: only who has typed it knows which is meant."""
-
-    field = "categoryId"
-    text = "is the name of two categories: choose {} or {}"
-
-    def __init__(self, labels: Mapping[int, str]) -> None:
-        super().__init__(*labels.values())
-        self.choices = {str(each): f"Take {label}" for each, label in labels.items()}
-
-
-class CategoryAlike(RuleError):
-    """A new name is like that of a category: only who has typed it knows."""
-
-    field = "categoryId"
-    text = "There is the category {} already."
-
-    def __init__(self, alike: Row, name: str) -> None:
-        super().__init__(alike.name)
-        self.choices = {
-            str(alike.id): f"Take {alike.name} (no. {alike.id})",
-            NEW: f"Add the category {name}",
-        }
+NEW = "new"  # the answer that a typed name is that of a new category
 
 
 class CategoryNameTaken(RuleError):
@@ -163,37 +135,6 @@ class Category(OfProject, BaseModel):
                 number = randomness.source.randrange(MAX_NEW_ID)
             if _insert(**_names_of(project_id, number, name)):
                 return number
-
-    @classmethod
-    def meant(
-        cls, project_id: int, category: int | str, *, is_new: bool = False
-    ) -> tuple[int, bool]:
-        """Return the id of the category that a number or a name means.
-
-        The second value is whether a category of that name was added. Raises
-        `CategoryUnclear`, `ProjectFull` for a new one, and `CategoryAlike` for a new
-        name that is like an old one, unless somebody has said that it is new.
-        """
-        if isinstance(category, int):
-            return category, False
-        while not (ids := cls.ids_named(project_id, category)):
-            if not is_new and (found := cls.similar(project_id, [category])):
-                raise CategoryAlike(found[category], category)
-            with suppress(CategoryNameTaken):  # somebody else was faster
-                return cls.add(project_id, category), True
-        if len(ids) > 1:
-            raise CategoryUnclear(cls.labels(project_id, ids))
-        return ids[0], False
-
-    @classmethod
-    def similar(cls, project_id: int, names: Iterable[str]) -> dict[str, Row]:
-        """Return those of the names that are much like a category's, with that.
-
-        It looks at the first `MAX_COMPARED` categories.
-        """
-        first = cls.page(project_id, after=BEFORE_ALL, limit=MAX_COMPARED)
-        rows = {row.name: row for row in first if row.name}
-        return {name: rows[other] for name, other in find_similar(names, rows).items()}
 
     @classmethod
     def rename(

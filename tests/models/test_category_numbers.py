@@ -3,12 +3,9 @@
 import pytest
 
 from petstore.models import categories
-from petstore.models.categories import (
-    Category,
-    CategoryNameTaken,
-    CategoryUnclear,
-)
+from petstore.models.categories import Category, CategoryNameTaken
 from petstore.models.projects import Project
+from petstore.models.typed_names import CategoryUnclear, typed_category
 from petstore.storage import db
 from petstore.storage.lists import MAX_ID
 
@@ -19,17 +16,17 @@ def add(project: Project, number: int, name: str | None = None) -> None:
 
 def test_new_category_gets_the_next_number(project: Project, rival: Project):
     add(rival, 99, "Dogs")
-    meant = [Category.meant(project.id, name) for name in ("A", "B", "A")]
+    meant = [typed_category(project.id, name) for name in ("A", "B", "A")]
     assert meant == [(1, True), (2, True), (1, False)]
     add(project, 7)
-    assert Category.meant(project.id, "C") == (8, True)
+    assert typed_category(project.id, "C") == (8, True)
 
 
 def test_new_number_is_one_that_javascript_holds(project: Project):
     for number in (2**53 - 2, MAX_ID):
         add(project, number)
-    assert Category.meant(project.id, "Dogs")[0] == 2**53 - 1
-    assert 0 <= Category.meant(project.id, "Cats")[0] < 2**53
+    assert typed_category(project.id, "Dogs")[0] == 2**53 - 1
+    assert 0 <= typed_category(project.id, "Cats")[0] < 2**53
 
 
 def test_category_is_found_by_its_name_whatever_its_case_and_blanks(
@@ -46,13 +43,13 @@ def test_category_is_found_by_its_name_whatever_its_case_and_blanks(
         *(("DOGS ", 9), ("ömers", 3), ("O\u0308mers", 3), (12, 12)),
         *(("guinea pigs", 4), ("Guinea  pigs\xa0", 4)),
     ):
-        assert Category.meant(project.id, name) == (number, False)
+        assert typed_category(project.id, name) == (number, False)
     add(project, 7, "dogs")
     assert Category.ids_named(project.id, "dogS") == [7, 9]
     with pytest.raises(
         CategoryUnclear, match=r"choose dogs \(no. 7\) or Dogs \(no. 9\)"
     ):
-        Category.meant(project.id, "Dogs")
+        typed_category(project.id, "Dogs")
 
 
 def test_category_has_a_name_of_its_own_where_that_is_asked_for(project: Project):
@@ -73,11 +70,11 @@ def test_categories_that_somebody_adds_meanwhile_count_once(
 
     def take_late(project_id: int, rows: int = 1) -> None:
         monkeypatch.setattr(categories, "take_rows", take_rows)
-        assert Category.meant(project_id, "Dogs")[0] == 1
+        assert typed_category(project_id, "Dogs")[0] == 1
         take_rows(project_id, rows)
 
     monkeypatch.setattr(categories, "take_rows", take_late)
-    assert Category.meant(project.id, "Dogs")[0] == 1
+    assert typed_category(project.id, "Dogs")[0] == 1
     monkeypatch.setattr(categories, "take_rows", take_late)
     with db.atomic():
         assert not Category.ensure(project.id, 1)

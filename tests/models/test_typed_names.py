@@ -2,7 +2,7 @@
 
 import pytest
 
-from petstore.models.similar_names import find_similar
+from petstore.models.typed_names import find_similar
 
 ALIKE = (
     "Hund Hunde",

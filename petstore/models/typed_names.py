@@ -1,0 +1,103 @@
+"""Which category people mean by a name that they type.
+
+A new name may be much like that of a category, as `Hund` is like `Hunde`.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+
+from petstore.models import RuleError
+from petstore.models.categories import NEW, Category, CategoryNameTaken
+from petstore.models.searching import searchable
+from petstore.storage import Row
+from petstore.storage.lists import BEFORE_ALL
+
+MAX_COMPARED = 1_000  # categories whose names are compared with a new one
+_ENDING = re.compile("(?:en|es|er|e|n|s)$")
+# Names with so many letters are alike even if one letter differs, or is missing.
+_LONG = 5
+
+
+class CategoryUnclear(RuleError):
+    """Two categories have the name that somebody has typed."""
+
+    field = "categoryId"
+    text = "is the name of two categories: choose {} or {}"
+
+    def __init__(self, labels: Mapping[int, str]) -> None:
+        super().__init__(*labels.values())
+        self.choices = {str(each): f"Take {label}" for each, label in labels.items()}
+
+
+class CategoryAlike(RuleError):
+    """A new name is much like that of a category, so it may be a mistake."""
+
+    field = "categoryId"
+    text = "There is the category {} already."
+
+    def __init__(self, alike: Row, name: str) -> None:
+        super().__init__(alike.name)
+        self.choices = {
+            str(alike.id): f"Take {alike.name} (no. {alike.id})",
+            NEW: f"Add the category {name}",
+        }
+
+
+def typed_category(
+    project_id: int, category: int | str, *, is_new: bool = False
+) -> tuple[int, bool]:
+    """Return the id of the category that a number or a name means.
+
+    The second value is whether a category of that name was added. Raises
+    `CategoryUnclear`, `ProjectFull` for a new one, and `CategoryAlike` for a new name
+    that is like an old one, unless `is_new` says that it is meant.
+    """
+    if isinstance(category, int):
+        return category, False
+    while not (ids := Category.ids_named(project_id, category)):
+        if not is_new and (found := similar_categories(project_id, [category])):
+            raise CategoryAlike(found[category], category)
+        with suppress(CategoryNameTaken):  # somebody else was faster
+            return Category.add(project_id, category), True
+    if len(ids) > 1:
+        raise CategoryUnclear(Category.labels(project_id, ids))
+    return ids[0], False
+
+
+def similar_categories(project_id: int, names: Iterable[str]) -> dict[str, Row]:
+    """Return those of the names that are much like a category's, with that category.
+
+    Only the first `MAX_COMPARED` categories are compared.
+    """
+    first = Category.page(project_id, after=BEFORE_ALL, limit=MAX_COMPARED)
+    rows = {row.name: row for row in first if row.name}
+    return {name: rows[other] for name, other in find_similar(names, rows).items()}
+
+
+def find_similar(names: Iterable[str], others: Iterable[str]) -> dict[str, str]:
+    """Return the names that are much like one of the others, each with that one."""
+    known = [(_plain(other), other) for other in others]
+    found = ((name, _first(_plain(name), known)) for name in names)
+    return {name: other for name, other in found if other}
+
+
+def _first(text: str, known: list[tuple[str, str]]) -> str | None:
+    stem = _ENDING.sub("", text)
+    for other, name in known:
+        if _ENDING.sub("", other) == stem or _is_letter_apart(text, other):
+            return name
+    return None
+
+
+def _plain(name: str) -> str:
+    """Return a name without case, accents and blanks."""
+    return "".join(searchable(name).split())
+
+
+def _is_letter_apart(one: str, other: str) -> bool:
+    short, long = sorted((one, other), key=len)
+    if len(short) < _LONG or len(long) > len(short) + 1:
+        return False
+    place = next((n for n, x in enumerate(short) if x != long[n]), len(short))
+    return long[place + 1 :] in (short[place:], short[place + 1 :])
