@@ -47,17 +47,18 @@ class DatabaseStorage(AlignedWindowStorage):
 
     def __init__(self) -> None:
         super().__init__()
-        # By subject, the end of the latest shortest window that this process has seen.
-        self._ends_ms: dict[str, int] = {}
+        # When the shortest window of each subject ends that this process has counted
+        # in last, by `clock.monotonic`. Until then, a hit begins no window.
+        self._ends_at: dict[str, float] = {}
 
     def acquire_windows(
         self, windows: Sequence[Window], amount: int = 1, ban: Ban = NO_BAN
     ) -> Counts:
-        count, subject, now_ms = len(windows), windows[-1].key, clock.now_ms()
+        count, subject, now = len(windows), windows[-1].key, clock.monotonic()
         given = [value for window in windows for value in window[:3]]
         given += amount, ban.until_ms
         values = dict(zip(_names(count), given, strict=True))
-        begins = self._ends_ms.get(subject, 0) <= now_ms
+        begins = self._ends_at.get(subject, 0.0) <= now
         rows = amount and _hit(values, count, begins)
         while not rows:
             [(now_ms, *found)] = _select(count, **values)
@@ -69,10 +70,11 @@ class DatabaseStorage(AlignedWindowStorage):
             rows = _hit(values, count, True)
         of_keys = {key: (used, ends_ms) for key, used, ends_ms, _ in rows}
         used = [of_keys[window.key] for window in windows]
-        if len(self._ends_ms) >= KNOWN:
-            self._ends_ms.clear()
-        self._ends_ms[subject] = used[0][1]
-        return Counts(True, rows[0][-1], 0, used)
+        if len(self._ends_at) >= KNOWN:
+            self._ends_at.clear()
+        now_ms = rows[0][-1]
+        self._ends_at[subject] = now + (used[0][1] - now_ms) / clock.MS_PER_SECOND
+        return Counts(True, now_ms, 0, used)
 
     def incr(self, key: str, expiry: int, amount: int = 1) -> int:
         window = Window(key, expiry, UNLIMITED, "")
