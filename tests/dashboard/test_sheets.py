@@ -1,5 +1,6 @@
 """Animals and orders as files: downloaded whole, and imported whole or not at all."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -19,6 +20,7 @@ from tests.harness.clocks import Clock
 ANIMALS, ORDERS = "/dashboard/animals", "/dashboard/orders"
 FORM = 'action="/dashboard/animals/import" enctype="multipart/form-data"'
 HEAD = "name,category\n"
+FOCUSED = re.compile('name="([^"]+)"[^>]* autofocus')
 MARK = "\ufeff"  # by which spreadsheets know UTF-8
 
 Asked = Callable[..., TestResponse]
@@ -249,9 +251,14 @@ def test_foreign_numbers_are_asked_about(browser: Browser, project: Project):
 
 
 def test_statuses_of_another_system_are_explained(browser: Browser, project: Project):
-    question = browser.upload(HEAD[:-1] + ",Outcome\nRex,Dogs,Adopted\n").location
-    assert "Choose what each status means: Adopted" in browser.read(question)
-    page = browser.answer(question, **{"status.adopted": "sold"})
+    lines = "Rex,Dogs,Adopted\nTom,Dogs,Dead\n"
+    question = browser.upload(HEAD[:-1] + ",Outcome\n" + lines).location
+    page, means = browser.get(question), {"status.adopted": "sold"}
+    assert "Choose what each status means: Adopted, Dead" in words(page)
+    assert FOCUSED.findall(page.text) == ["status.adopted"]
+    page = browser.answer(question, **means)
+    assert FOCUSED.findall(page.text) == ["status.dead"]
+    page = browser.answer(question, **means, **{"status.dead": "sold"})
     assert "Rex new Dogs Adopted (sold)" in words(page)
     browser.submit(question, **shown_choices(page.text))
     assert Pet.get_own(project.id, 1).status == "sold"
