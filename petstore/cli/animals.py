@@ -170,7 +170,7 @@ def _echo_faults(error: LinesAtFault) -> None:
         click.echo(f"And {more} more lines are at fault.", err=True)
     for question in error.questions:
         click.echo(f"{question.text} ({question.option}).", err=True)
-    if any("name: is required" in fault.text for fault in error.faults):
+    if any("name is required" in fault.text for fault in error.faults):
         click.echo("--without-name skip leaves lines without a name out.", err=True)
     if not (error.faults or error.questions):
         click.echo("The animals have changed meanwhile: look again.", err=True)

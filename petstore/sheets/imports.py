@@ -320,7 +320,7 @@ class Plan:
     def _changes(self, pet: FilePet, pet_id: int) -> dict[str, Any]:
         """Return what a line says that differs from what is there."""
         if (there := self.there.pets.get(pet_id)) is None:
-            text = f"there is no animal {pet_id}; to add it, leave the column id out"
+            text = f"{pet_id} is unknown; to add the animal, leave the column id out"
             raise ValidationError({"id": text})
         if (line := self._lines.setdefault(pet_id, pet.line)) != pet.line:
             raise ValidationError({"id": f"{pet_id} stands in line {line} already"})
@@ -330,8 +330,10 @@ class Plan:
             if value != getattr(there, name)
         }
         if "status" in changes and (order_id := self.there.orders.get(pet_id)):
-            order = f"the animal {pet_id} has the open order {order_id}"
-            raise ValidationError({"status": f"{order}: complete or cancel it first"})
+            text = (
+                f"cannot change before the order {order_id} is completed or cancelled"
+            )
+            raise ValidationError({"status": text})
         return changes | self._category(pet, there.category_id)
 
     def _category(self, pet: FilePet, current: int | None) -> dict[str, Meant]:
@@ -342,7 +344,7 @@ class Plan:
         meant -= {None, current}
         if len(meant) > 1:
             known = self._names.get(number) or "otherwise"
-            text = f"the category {number} is named {known}, not {name}"
+            text = f"{number} is named {known}, not {name}"
             raise ValidationError({"categoryId": text})
         return {"category_id": meant.pop()} if meant else {}
 
@@ -357,7 +359,7 @@ class Plan:
         numbers = self._numbers[folded]
         if len(numbers) > 1:
             both = " and ".join(map(str, numbers))
-            text = f"{both} are all named {name}; give the number"
+            text = f"{name} is the name of {both}; give the number"
             raise ValidationError({"category": text})
         return numbers[0]
 
@@ -457,5 +459,5 @@ def _is_number(text: str | None) -> bool:
 
 
 def _fault(line: int, error: ValidationError) -> Fault:
-    faults = [f"{head}: {text}" for head, text in faults_of(error).items()]
+    faults = [f"{head} {text}" for head, text in faults_of(error).items()]
     return Fault(line, "; ".join(faults))

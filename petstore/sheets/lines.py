@@ -183,7 +183,7 @@ class Table:
                 raise self._refused(f"The file has more than {lines:,} animals")
             lines += 1
             if any(cells[width:]):
-                fault = f"has {len(cells)} cells, but the first line has {width}"
+                fault = f"there are {len(cells)} cells, but {width} in the first line"
                 faults.append(Fault(number, fault))
             else:
                 yield number, cells + [""] * (width - len(cells))

@@ -22,7 +22,7 @@ from tests.harness.databases import of_both_engines
 HEAD = "name,category\n"
 SKIP = "--without-name skip leaves lines without a name out."
 NO_INTEGER = "must be an integer from 0 to 9223372036854775807"
-CLOSE_IT = "complete or cancel it first"
+CLOSED = "completed or cancelled"
 OURS = "--column", "id=id"
 Import = Callable[..., Result]
 
@@ -130,15 +130,15 @@ def test_each_correction_at_fault_is_named(
     assert faults(
         import_text(f"id,name,status,categoryId,category\n{lines}", *OURS)
     ) == [
-        f"Line 2: status: the animal {rex} has the open order {order.id}: {CLOSE_IT}",
-        "Line 3: name: is required",
-        f"Line 4: id: {rex} stands in line 2 already",
-        f"Line 5: id: there is no animal {other}; to add it, leave the column id out",
-        f"Line 6: id: {NO_INTEGER}",
+        f"Line 2: status cannot change before the order {order.id} is {CLOSED}",
+        "Line 3: name is required",
+        f"Line 4: id {rex} stands in line 2 already",
+        f"Line 5: id {other} is unknown; to add the animal, leave the column id out",
+        f"Line 6: id {NO_INTEGER}",
         SKIP,
     ]
     assert faults(import_text("id,categoryId,category\n1,9,Cats\n")) == [
-        "Line 2: categoryId: the category 9 is named otherwise, not Cats"
+        "Line 2: categoryId 9 is named otherwise, not Cats"
     ]
     assert animals(project) == [("Rex", 7, "pending")]
 
@@ -176,14 +176,14 @@ def test_each_line_at_fault_is_named(import_text: Import, project: Project):
         f"Bo,,{2**63},\n"
     )
     assert faults(import_text(text)) == [
-        f"Line 3: name: is required; categoryId: {NO_INTEGER}",
-        "Line 4: category: 3 and 5 are all named Cats; give the number",
-        "Line 5: name: must not be blank and must not contain control characters",
-        "Line 7: categoryId: the category 7 is named Dogs, not Birds",
-        "Line 8: categoryId: is required",
-        "Line 9: has 5 cells, but the first line has 4",
-        "Line 11: categoryId: the category 11 is named otherwise, not mice",
-        f"Line 12: categoryId: {NO_INTEGER}",
+        f"Line 3: name is required; categoryId {NO_INTEGER}",
+        "Line 4: category Cats is the name of 3 and 5; give the number",
+        "Line 5: name must not be blank and must not contain control characters",
+        "Line 7: categoryId 7 is named Dogs, not Birds",
+        "Line 8: categoryId is required",
+        "Line 9: there are 5 cells, but 4 in the first line",
+        "Line 11: categoryId 11 is named otherwise, not mice",
+        f"Line 12: categoryId {NO_INTEGER}",
         'Choose what each status means: gone (--status "gone=sold").',
         SKIP,
     ]

@@ -61,13 +61,13 @@ def test_encoding_is_chosen(project: Project, codec: str, chosen: str | None):
 def test_errors_of_spreadsheets_are_at_fault(project: Project, error: str):
     [fault] = foresee(project, f"{HEAD}Rex,{error}\n".encode()).faults
     assert (
-        str(fault) == f"Line 2: category: is an error of a spreadsheet, {error.strip()}"
+        str(fault) == f"Line 2: category is an error of a spreadsheet, {error.strip()}"
     )
 
 
 def test_long_cell_of_a_chosen_column_is_at_fault_at_once(project: Project):
     [fault] = foresee(project, f"{HEAD}Rex,{'x' * 1_001}\n".encode()).faults
-    assert str(fault) == "Line 2: category: has more than 1,000 characters"
+    assert str(fault) == "Line 2: category has more than 1,000 characters"
 
 
 @pytest.mark.parametrize(
