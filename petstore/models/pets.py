@@ -302,7 +302,7 @@ def _insert_counted() -> Query:
     # The project's turn comes before the category, as it does for all its writers.
     known = db.lock_in_turn(category, PROJECT).cte("known")
     count = count_if_room(SQL("1"), known.c.project_id).from_(known)
-    counted = count.returning(Project.id).cte("counted")
+    counted = count.where(db.is_in_time).returning(Project.id).cte("counted")
     insert = Pet.insert_from(Select([counted], _VALUES), _COLUMNS)
     return insert.with_cte(known, counted).returning(*Pet.columns())
 

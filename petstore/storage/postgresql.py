@@ -130,6 +130,7 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
 
     # The time of the server, in ms since 1970: the same for all workers and hosts.
     now_ms = SQL(f"CAST(extract(epoch FROM now()) * {MS_PER_SECOND} AS bigint)")
+    clock_ms = SQL(f"extract(epoch FROM clock_timestamp()) * {MS_PER_SECOND}")
     placeholder_format = staticmethod("%({})s".format)
     writes_in_cte = True
     # Where a text begins in another one; 0 if nowhere.
@@ -212,8 +213,7 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
         If it times out, it is cancelled, but may have been carried out.
         """
         if "lock_timeout" in compiled.sql:
-            seconds = timeouts.LIMITS.lock_seconds if self._has_time_limits else 0
-            values["lock_timeout"] = _server_limit(seconds)
+            values |= self._limits()
         try:
             return super().autocommit(compiled, values)
         except peewee.OperationalError as error:
@@ -221,6 +221,14 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
                 raise
         with self.transaction():  # the default of the role is not ISOLATION
             return self._fetch(compiled, values)
+
+    @property
+    def is_in_time(self) -> Expression:
+        """A condition: the client still waits, as far as both clocks agree.
+
+        A pooler, or a network, may pass on a statement that was given up.
+        """
+        return Expression(self.clock_ms, OP.LT, placeholder("ends_ms"))
 
     def lock_in_turn(self, rows: Select, number: ColumnBase) -> Select:
         """Let a query take the lock of `lock_until_commit`, and then lock its rows.
@@ -414,6 +422,16 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
         is_trusted = self._distrusted_at < connection.opened_at
         is_alive = self._forgotten_at < connection.used_at
         return is_idle and is_trusted and is_alive and now <= connection.ends_at
+
+    def _limits(self) -> dict[str, Any]:
+        """Return how long a single statement waits for a lock, and when it ends."""
+        limits, now_ms = timeouts.LIMITS, clock.now_ms()
+        if not self._has_time_limits:
+            return {"lock_timeout": _ms(0), "ends_ms": now_ms + clock.MS_PER_DAY}
+        early = limits.statement_seconds - limits.server_statement_seconds
+        left_ms = (seconds_left(limits.statement_seconds) - early) * MS_PER_SECOND
+        lock_timeout = _server_limit(limits.lock_seconds)
+        return {"lock_timeout": lock_timeout, "ends_ms": now_ms + round(left_ms)}
 
     def _fetch(self, compiled: CompiledSql, values: dict[str, Any] | None) -> list[Row]:
         return self._run(self._fetch_once, self.connection(), compiled, values)

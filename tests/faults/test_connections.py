@@ -10,11 +10,16 @@ import psycopg
 import pytest
 from peewee import OperationalError
 
+from petstore.models.pets import Pet
+from petstore.models.projects import Project
+from petstore.storage import Busy
 from petstore.storage.postgresql import TOO_MANY, Postgresql
+from tests.harness import stage
 from tests.harness.crowds import at_once
 from tests.harness.patience import OF_STATEMENTS
 from tests.harness.postgres import Postgres
 from tests.harness.proxies import proxy
+from tests.harness.services import AMPLE
 from tests.harness.waiting import wait_until
 
 CONNECTIONS = 4
@@ -102,6 +107,24 @@ def use_at_once(database: Postgresql, number: int = CONNECTIONS) -> None:
         database.close()
 
     at_once(use, range(number))
+
+
+def test_animal_is_not_added_late(set_limits: Callable[..., None], server: Postgres):
+    rex = {"name": "Rex", "category_id": 7, "status": "available"}
+    set_limits(**dict.fromkeys(OF_STATEMENTS, 0.5))
+    with (
+        proxy(server.port) as name,
+        stage.opened({"DATABASE_URL": server.url_at(name.port)}),
+    ):
+        project = Project.add("Shelter", None, AMPLE)
+        Pet.add(project.id, **rex)
+        name.passes.clear()
+        with pytest.raises(Busy):
+            Pet.add(project.id, **rex)
+        name.restore()
+        time.sleep(0.3)
+    held = "SELECT count(*) FROM pet WHERE project_id = %s"
+    assert server.ask(held, project.id) == (1,)
 
 
 def test_of_all_forgotten_connections_one_fails(opened: Opened, server: Postgres):

@@ -28,7 +28,7 @@ LUA_CLOCK = Path(__file__).with_name("clock.lua").read_text()
 
 def make_stores_movable() -> None:
     """Make the stores read the time from the table or the key that a `Clock` sets."""
-    Postgresql.now_ms = SQL("test_now_ms()")
+    Postgresql.now_ms = Postgresql.clock_ms = SQL("test_now_ms()")
     SingleStorage.SCRIPT_HIT = LUA_CLOCK.encode() + SingleStorage.SCRIPT_HIT
 
 
