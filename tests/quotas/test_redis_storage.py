@@ -1,5 +1,6 @@
 """Counters in Redis: its connections, TLS, and what is an outage."""
 
+import re
 import socket
 import ssl
 import time
@@ -60,6 +61,18 @@ def test_keys_expire_when_their_windows_end_and_limits_reads_them(redis_url: str
         assert 0 <= storage.get_expiry(key) - ends_ms / 1000 + 1 < 2
     assert 60 < storage.storage.ttl("petstore:somebody/key:7/refusals") <= 120
     assert storage.reset() == 3
+
+
+def test_user_with_the_rights_that_the_documentation_names_counts(redis: Server):
+    page = Path("docs/operating.md").read_text()
+    named = page.partition("and the commands ")[2].partition(".\n")[0]
+    commands = ["-@all", *(f"+{name}" for name in re.findall("`([A-Z]+)`", named))]
+    keys = ["petstore:*", "test_*"]  # the clock of the tests is there, too
+    redis.client.acl_setuser("u", True, False, "+pw", commands=commands, keys=keys)
+    storage = redis_storage(redis.url.replace("//", "//u:pw@").replace("/0", "/1"))
+    granted = [storage.acquire_windows(WINDOWS, 20, BAN).is_granted for _ in range(4)]
+    assert granted == [True, True, True, False]
+    assert storage.servers()
 
 
 def test_server_that_does_not_answer_is_given_up_in_a_quarter_of_a_second(
