@@ -16,7 +16,8 @@ BASE = "pets.example.net"
 TARGET, SHOP = f"shelter.{BASE}", "shop.example.org"
 CATEGORIES, CATEGORY = "/v1/categories", 7
 PET = {"name": "Rex", "categoryId": CATEGORY}
-PAGES = ("", "/animals", "/orders", "/keys", "/settings/domains")
+PAGES = ("", "/animals", "/orders", "/keys", "/activity", "/requests")
+PAGES += ("/categories", "/sessions", "/usage", "/settings/domains")
 PAUSE_SECONDS = 0.01
 DOMAINS = "/settings/domains"
 # What was done, what came of it, and what should have.
