@@ -23,9 +23,9 @@ class CategoryNameTaken(RuleError):
     field = "name"
     text = "The category {} has this name already."
 
-    def __init__(self, category_id: int, name: str) -> None:
-        super().__init__(category_id)
-        self.choices = {str(category_id): name}
+    def __init__(self, category: Row) -> None:
+        super().__init__(f"{category.name} (no. {category.id})")
+        self.choices = {str(category.id): category.name}
 
 
 def comparable(name: str) -> str:
@@ -79,7 +79,7 @@ class Category(OfProject, BaseModel):
         """
         with db.atomic():
             take_rows(project_id)  # two that name the same wait for each other
-            _require_free(cls.ids_named(project_id, name), name)
+            _require_free(project_id, cls.ids_named(project_id, name))
             return cls.add_next(project_id, name)
 
     @staticmethod
@@ -154,7 +154,7 @@ class Category(OfProject, BaseModel):
             is_new = cls.ensure(project_id, category_id, name)
             if name and is_own:
                 others = {*cls.ids_named(project_id, name)} - {category_id}
-                _require_free(others, name)
+                _require_free(project_id, others)
             if not is_new:
                 _rename(**_names_of(project_id, category_id, name))
         return cls.row(category_id, name), is_new
@@ -209,9 +209,9 @@ def _names_of(project_id: int, category_id: int, name: str | None) -> dict[str, 
     return {"project": project_id, "category_id": category_id, **names}
 
 
-def _require_free(ids: Iterable[int], name: str) -> None:
+def _require_free(project_id: int, ids: Iterable[int]) -> None:
     for each in ids:
-        raise CategoryNameTaken(each, name)
+        raise CategoryNameTaken(Category.get_own(project_id, each))
 
 
 CATEGORY_BY_ID = (Category.project == placeholder("project")) & (

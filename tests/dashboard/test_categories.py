@@ -31,6 +31,7 @@ def test_categories_are_listed_with_their_animals(browser: Browser):
     assert "Categories 3 categories" in text
     assert "0 Kind 0. Rename category 0" in text
     assert "Save category 1 1 animal of category 1" in text
+    assert "Delete category 1 1 animal has it, so it cannot be deleted." in text
 
 
 @of_both_engines
@@ -49,7 +50,7 @@ def test_a_name_of_another_category_is_refused(browser: Browser, project: Projec
     for path in (CATEGORIES, f"{CATEGORIES}/1", f"{CATEGORIES}/7"):
         answer = browser.submit(path, name=" KIND 2.")
         assert answer.status_code == 400
-        assert "The category 2 has this name already." in words(answer)
+        assert "The category Kind 2. (no. 2) has this name already." in words(answer)
         assert 'value=" KIND 2."' in answer.text
     assert names(project) == KINDS
 
@@ -65,7 +66,7 @@ def test_a_category_is_merged_into_the_one_that_has_its_name(
     refused = browser.submit(f"{CATEGORIES}/1", name="kind 2.")
     # Enter in the field presses the first button of its form.
     enter, _, rest = words(refused).partition("Save category 1 Or join both.")
-    assert "Move its 3 animals to kind 2. and delete this category" in rest
+    assert "Move its 3 animals to Kind 2. and delete this category" in rest
     assert "Move its" not in enter
     assert f'name="into" value="2" formaction="{CATEGORIES}/1/merge"' in refused.text
     assert browser.submit(f"{CATEGORIES}/1/merge", into="99").status_code == 404
