@@ -1,10 +1,10 @@
 """What all pages share: who may open them, their headers, and pages for failures."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
-from typing import Any, TypeVar
+from typing import Any
 
 import peewee
 from flask import Blueprint, Flask, Response, render_template, request
@@ -27,8 +27,6 @@ from petstore.web.application import (
 )
 from petstore.web.assets import AssetBlueprint
 from petstore.web.error_handlers import answer_rule_error
-
-Found = TypeVar("Found")
 
 HEADERS = PAGE_HEADERS | {
     "Content-Security-Policy": (
@@ -112,8 +110,6 @@ def _failure_page(
 ) -> Response | None:
     if not is_page_path(request.path):
         return None
-    if status in (404, 405):
-        _unless_away(_show_menu)
     is_for_a_moment = status in (429, 503)
     fields = forms.sent_again() if status in KEEPING_TEXT else {}
     page = render_template(
@@ -125,40 +121,31 @@ def _failure_page(
         page=sessions.wanted_page() or PAGES_PREFIX if is_for_a_moment else None,
         fields=fields,
         typed=[text for name, text in fields.items() if forms.is_seen(name)],
-        removal=_unless_away(_find_removal) if status == 404 else None,
+        removal=_find_removal() if status in (404, 405) else None,
     )
     may_be_shown_again = forms.MAY_BE_SHOWN_AGAIN if fields else None
     response = Response(page, status, may_be_shown_again, mimetype="text/html")
     return _add_headers(response)
 
 
-def _unless_away(look: Callable[[], Found]) -> Found | None:
-    """Return what a look into the database finds; in an outage, a page does without.
+def _find_removal() -> dict[str, Any] | None:
+    """Return by whom and when the item of the page was removed, if a person did it.
 
-    An exception here would turn the failure that the page is about into a 500.
+    For the menu, it also finds out who is signed in, since no hook of a page runs for
+    an unknown path. In an outage it finds nothing.
     """
+    state = current_request().state
     try:
-        return look()
+        if state.caller is None:
+            with suppress(ErrorResponse):
+                sessions.recognise()
+        for argument, item_id in (request.view_args or {}).items():
+            if state.caller and argument in ITEMS:
+                kind, project_id = ITEMS[argument], state.caller.project_id
+                if event := Event.find_removal(project_id, kind, item_id):
+                    labels = Key.labels(project_id, [event.actor])
+                    return {"event": event, "labels": labels}
     except peewee.DatabaseError as error:
         if not db.is_outage(error):
             raise
-        return None
-
-
-def _find_removal() -> dict[str, Any] | None:
-    """Return by whom and when the item of the page was removed, if a person did it."""
-    caller = current_request().state.caller
-    for argument, item_id in (request.view_args or {}).items():
-        if caller and argument in ITEMS:
-            kind, project_id = ITEMS[argument], caller.project_id
-            if event := Event.find_removal(project_id, kind, item_id):
-                labels = Key.labels(project_id, [event.actor])
-                return {"event": event, "labels": labels}
     return None
-
-
-def _show_menu() -> None:
-    """Find out who is signed in, since no hook of a page runs for an unknown path."""
-    if current_request().state.caller is None:
-        with suppress(ErrorResponse):
-            sessions.recognise()
