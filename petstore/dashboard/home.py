@@ -28,8 +28,6 @@ def home() -> str:
     quota, forms = limiter.peek(caller, None), limiter.peek_forms(caller)
     reserved = Order.listed(project_id, Cursor(SHOWN_ROWS), status="placed")
     newest = Pet.listed(project_id, Cursor(SHOWN_ROWS)).rows
-    shown = {pet.category_id for pet in newest}
-    offered, labels = category_labels(project_id, shown)
     return render_template(
         "home.html",
         form=EMPTY,
@@ -37,8 +35,7 @@ def home() -> str:
         reserved=reserved,
         names=Pet.names(project_id, {order.pet_id for order in reserved.rows}),
         newest=newest,
-        labels=labels,
-        offered=offered,
+        labels=category_labels(project_id, {pet.category_id for pet in newest}),
         animals=Pet.counts(project_id),
         statuses=STATUSES,
     )

@@ -54,7 +54,7 @@ def animals(form: Form = EMPTY) -> str:
     category_id = page.values["category_id"]
     form = filled_in(form, url_for(INDEX))
     shown = {pet.category_id for pet in page.rows} | {category_id}
-    offered, labels = category_labels(project_id, shown - {None}, form)
+    labels = category_labels(project_id, shown - {None}, form)
     return render_template(
         "pets.html",
         page=page,
@@ -63,7 +63,6 @@ def animals(form: Form = EMPTY) -> str:
         else Pet.counts(project_id, category_id),
         statuses=STATUSES,
         labels=labels,
-        offered=offered,
         form=form,
     )
 
@@ -100,13 +99,12 @@ def animal(pet_id: int, form: Form = EMPTY) -> str:
     orders = Order.listed(project_id, Cursor(SHOWN_ORDERS), name=f"#{pet_id}")
     actions = (url_for(each, pet_id=pet_id) for each in (ANIMAL, ORDER_ANIMAL))
     form = filled_in(form, *actions)
-    offered, labels = category_labels(project_id, {pet.category_id}, form)
+    labels = category_labels(project_id, {pet.category_id}, form)
     return render_template(
         "pet.html",
         pet=pet,
         key_labels=Key.labels(project_id, [pet.added_by, pet.changed_by]),
         orders=orders,
-        offered=offered,
         labels=labels,
         statuses=STATUSES,
         form=replace(form, values=Form.showing(_texts(pet)).values | form.values),
@@ -170,15 +168,17 @@ def order_animal(pet_id: int, reference: str | None) -> Outcome:
 
 def category_labels(
     project_id: int, shown: set[int], form: Form = EMPTY
-) -> tuple[dict[int, str], dict[int, str]]:
-    """Return the labels of the categories that forms offer, and with those shown."""
+) -> dict[int, str]:
+    """Return the labels of the categories that a page offers: the first, and its own.
+
+    Its own are those that it shows, and the one that is chosen in the form.
+    """
     first = Category.page(project_id, after=BEFORE_ALL, limit=OFFERED_CATEGORIES)
-    offered = [category.id for category in first]
+    ids = shown | {category.id for category in first}
     chosen = form.values.get("categoryId", "")
     if re.fullmatch(INTEGER_PATTERN, chosen):
-        offered = sorted({*offered, min(int(chosen), MAX_ID)})
-    labels = Category.labels(project_id, {*offered, *shown})
-    return {each: labels[each] for each in offered}, labels
+        ids.add(min(int(chosen), MAX_ID))
+    return Category.labels(project_id, sorted(ids))
 
 
 def _texts(pet: Pet) -> dict[str, str]:

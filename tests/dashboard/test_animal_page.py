@@ -54,6 +54,14 @@ def test_only_what_somebody_has_changed_is_written(browser: Browser, project: Pr
         assert Pet.get_own(project.id, 1)[1:4] == corrected
 
 
+def test_form_keeps_the_category_of_the_animal_where_there_are_many(
+    browser: Browser, project: Project, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("petstore.dashboard.pets.OFFERED_CATEGORIES", 1)
+    Category.ensure(project.id, 1)
+    assert '<option value="7" selected>' in browser.get(ANIMAL).text
+
+
 def test_a_returned_animal_is_taken_back(browser: Browser, project: Project):
     for status, told in (("sold", "Returned?"), ("pending", "no order")):
         Pet.correct(project.id, 1, status=status)
