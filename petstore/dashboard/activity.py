@@ -1,7 +1,5 @@
 """/dashboard/activity: who did what in the project."""
 
-from functools import partial
-
 from flask import render_template
 
 from petstore.clock import MS_PER_DAY
@@ -21,15 +19,14 @@ bp = PageBlueprint("activity", __name__, "/activity", required_role=FULL)
 
 @bp.get("")
 def activity() -> str:
-    project_id = current_project().id
-    page = read_list(INDEX, ActivityQuery(), partial(Event.listed, project_id))
+    page = read_list(INDEX, ActivityQuery(), Event.listed)
     keys = [event.actor for event in page.rows]
     keys += [event.facts["key"] for event in page.rows if "key" in event.facts]
     return render_template(
         "activity.html",
         page=page,
         topics=TOPICS,
-        labels=Key.labels(project_id, keys),
+        labels=Key.labels(current_project().id, keys),
         kept=KEPT,
         days=KEPT_MS // MS_PER_DAY,
     )

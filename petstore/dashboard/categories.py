@@ -1,7 +1,5 @@
 """/dashboard/categories: list, add, rename and delete categories."""
 
-from functools import partial
-
 from flask import render_template, url_for
 from flask.typing import ResponseReturnValue
 
@@ -48,8 +46,7 @@ bp = PageBlueprint(
 def categories(form: Form = EMPTY, category_id: int | None = None) -> str:
     """List categories by id; the form renames the category, or adds one without it."""
     project_id = current_project().id
-    page = read_list(INDEX, DashboardQuery(), partial(Category.listed, project_id))
-    ids = {row.id for row in page.rows}
+    page = read_list(INDEX, DashboardQuery(), Category.listed)
     form = filled_in(form, url_for(INDEX))
     forms = {
         row.id: filled_in(EMPTY, url_for(RENAME, category_id=row.id))
@@ -58,13 +55,12 @@ def categories(form: Form = EMPTY, category_id: int | None = None) -> str:
     }
     if category_id in forms:
         forms[category_id], form = form, EMPTY
-    animals = Pet.count_by_category(project_id, ids)
     return render_template(
         "categories.html",
         page=page,
         forms=forms,
         form=form,
-        animals=animals,
+        animals=Pet.count_by_category(project_id, {row.id for row in page.rows}),
         most=MOST_OF_CATEGORY,
     )
 

@@ -1,5 +1,6 @@
 """/dashboard/keys: list, issue, change, rotate and revoke keys."""
 
+from dataclasses import replace
 from typing import Any
 
 from flask import current_app, render_template, request, url_for
@@ -70,16 +71,14 @@ def issue_key(label: str | None, days: int | None, **granted: Any) -> Outcome:
 def key(prefix: str, form: Form = EMPTY) -> str:
     key = Key.get_own(current_project().id, prefix)
     change = filled_in(form, url_for(".key", prefix=prefix))
-    if not CHANGE_FORM.fields.keys() & change.values.keys():
-        kept = {name: getattr(key, name) for name in CHANGE_FORM.fields}
-        change = Form({name: text_of(value) for name, value in kept.items()})
+    kept = {name: text_of(getattr(key, name)) for name in CHANGE_FORM.fields}
     return render_template(
         "key.html",
         key=key,
         totals=totals_of([key]),
         quota=current_project().quota,
         form=form,
-        change=change,
+        change=replace(change, values=kept | change.values),
     )
 
 

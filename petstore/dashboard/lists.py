@@ -8,7 +8,7 @@ from flask import url_for
 from marshmallow import ValidationError
 
 from petstore.concurrency import give_way
-from petstore.dashboard.sessions import count_expensive_page
+from petstore.dashboard.sessions import count_expensive_page, current_project
 from petstore.errors import InvalidRequest
 from petstore.schemas import StrictSchema
 from petstore.storage.lists import Cursor, ListPage
@@ -92,10 +92,10 @@ class Page:
 def read_list(
     endpoint: str, query: StrictSchema, fetch: Callable[..., ListPage]
 ) -> Page:
-    """Return the page of a list that the query string asks for.
+    """Return the page of a list of the project that the query string asks for.
 
-    `fetch` returns a part of the list. It takes the part, and a keyword argument for
-    each filter.
+    `fetch` returns a part of the list. It takes the project, the part, and a keyword
+    argument for each filter.
     """
     parameters, values = read_query(query)
     limit, _ = values.pop("limit"), values.pop("page")
@@ -108,7 +108,8 @@ def read_list(
     if values.pop("whole"):
         count_expensive_page()
         part = Cursor(MAX_WHOLE)
-    return Page(endpoint, parameters, values, limit, fetch(part, **values))
+    listed = fetch(current_project().id, part, **values)
+    return Page(endpoint, parameters, values, limit, listed)
 
 
 def read_query(schema: StrictSchema) -> tuple[dict[str, str], dict[str, Any]]:

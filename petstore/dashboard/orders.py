@@ -1,6 +1,5 @@
 """/dashboard/orders: list, complete, cancel, correct and delete orders."""
 
-from functools import partial
 from typing import Any
 
 from flask import render_template, request, url_for
@@ -33,8 +32,7 @@ bp = PageBlueprint(
 @bp.get("")
 def orders() -> str:
     project_id = current_project().id
-    fetch = partial(Order.listed, project_id)
-    page = read_list(INDEX, DashboardOrderQuery(), fetch)
+    page = read_list(INDEX, DashboardOrderQuery(), Order.listed)
     unknown = dict.fromkeys(STATUSES)
     counts = unknown if page.is_search else Order.counts(project_id)
     names = Pet.names(project_id, {order.pet_id for order in page.rows})

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from flask import render_template, url_for
@@ -50,7 +49,7 @@ bp = PageBlueprint(
 @bp.get("")
 def animals(form: Form = EMPTY) -> str:
     project_id = current_project().id
-    page = read_list(INDEX, DashboardPetQuery(), partial(Pet.listed, project_id))
+    page = read_list(INDEX, DashboardPetQuery(), Pet.listed)
     category_id = page.values["category_id"]
     form = filled_in(form, url_for(INDEX))
     shown = {pet.category_id for pet in page.rows} | {category_id}

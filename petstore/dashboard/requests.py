@@ -1,12 +1,9 @@
 """/dashboard/requests: list the project's failed requests, or find one by its id."""
 
-from functools import partial
-
 from flask import render_template
 
 from petstore.dashboard.lists import read_list
 from petstore.dashboard.pages import PageBlueprint
-from petstore.dashboard.sessions import current_project
 from petstore.errors import ERRORS
 from petstore.models.grants import WRITE
 from petstore.models.requests import FailedRequest
@@ -19,6 +16,5 @@ bp = PageBlueprint("requests", __name__, "/requests", required_role=WRITE)
 
 @bp.get("")
 def requests() -> str:
-    fetch = partial(FailedRequest.listed, current_project().id)
-    page = read_list(INDEX, RequestQuery(), fetch)
+    page = read_list(INDEX, RequestQuery(), FailedRequest.listed)
     return render_template("requests.html", page=page, errors=ERRORS)

@@ -29,7 +29,6 @@ MAX_PAGE_LENGTH = 2000
 # People paste more than a key, such as a header, a setting or quotation marks.
 PASTED_KEY = re.compile(r"(?<![0-9A-Za-z])pet_[0-9A-Za-z_]+")
 
-REQUIRED_ROLE = WRITE
 CROWDED = "Too many people have signed in to your project"
 FAILED = "Too many sign-ins from your address have failed"
 NOT_CONFIRMED = Form(errors={KEY: "Enter a full key of this project that works."})
@@ -48,8 +47,8 @@ def enter() -> ResponseReturnValue:
     caller = Caller.find_by_key(_entered_key())
     if caller is None:
         return _reject("invalid_api_key")
-    if not caller.may(REQUIRED_ROLE):
-        return _reject("key_not_allowed", role_refusal(caller.role, REQUIRED_ROLE))
+    if not caller.may(WRITE):
+        return _reject("key_not_allowed", role_refusal(caller.role, WRITE))
     decision = limiter_of(current_app).count_sign_in(caller)
     sessions.require_granted(decision, CROWDED)
     with db.atomic():

@@ -3,9 +3,7 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from hashlib import sha256
 
-import orjson
 from marshmallow import EXCLUDE
 
 from petstore.schemas.pets import FilePetSchema
@@ -44,11 +42,6 @@ class Choices:
     without_name: str = ""  # LEFT_OUT, or a head; otherwise such a line is at fault
     separator: str | None = None
     encoding: str | None = None
-
-    @property
-    def digest(self) -> str:
-        """What tells these choices from all others."""
-        return sha256(orjson.dumps(self, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 NO_CHOICES = Choices()

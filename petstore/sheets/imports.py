@@ -259,8 +259,8 @@ class Plan:
         pets = self.there.pets
         corrected = [[*pets[x], changes] for x, changes in self.corrected.items()]
         added = [meant for _, meant in self.added]
-        stored = [self.sheet.choices.digest, added, corrected, self.new_categories]
-        return sha256(orjson.dumps(stored)).hexdigest()
+        stored = [self.sheet.choices, added, corrected, self.new_categories]
+        return sha256(orjson.dumps(stored, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
     def require_no_fault(self) -> None:
         if self.faults or self.sheet.questions:
