@@ -17,12 +17,7 @@ from petstore.dashboard.pages import PageBlueprint
 from petstore.dashboard.sessions import current_project, takes_long
 from petstore.models.categories import Category
 from petstore.models.grants import WRITE
-from petstore.models.pets import (
-    MOST_OF_CATEGORY,
-    MOVED_AT_ONCE,
-    Pet,
-    remove_category,
-)
+from petstore.models.pets import MOST_OF_CATEGORY, Pet, remove_category
 from petstore.schemas.categories import (
     CategoryChangeForm,
     CategoryForm,
@@ -96,7 +91,7 @@ def merge_category(category_id: int, into: int) -> ResponseReturnValue:
     """Move the animals of a category to another one in parts, and delete it."""
     parameters, _ = read_query(DashboardQuery())
     project_id = current_project().id
-    while Pet.move_some(project_id, category_id, into) == MOVED_AT_ONCE:
+    while Pet.move_some(project_id, category_id, into):
         give_way()
 
     @idempotent

@@ -15,7 +15,7 @@ from petstore.storage.lists import Cursor, ListPage
 from petstore.web.application import current_request
 
 POSITIONS = ("after", "before", "last", "page", "whole")
-KEPT = ("limit", "sort", "topic")  # filters that leave out no row
+SHOWING_ALL = {"limit", "sort", "topic"}  # filters that leave out no row
 MAX_WHOLE = 1_000  # rows of a list that is printed
 ROWS_AT_A_TIME = 50  # of a page; they take some milliseconds
 
@@ -50,12 +50,7 @@ class Page:
 
     @property
     def is_filtered(self) -> bool:
-        return self.filters != self.kept
-
-    @property
-    def kept(self) -> dict[str, str]:
-        """The filters that stay in the link that shows all rows."""
-        return {name: self.filters[name] for name in KEPT if name in self.filters}
+        return bool(self.filters.keys() - SHOWING_ALL)
 
     @property
     def number(self) -> int | None:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
-from http import HTTPStatus
 from typing import Any
 
 import peewee
@@ -115,7 +114,6 @@ def _failure_page(
     page = render_template(
         "failure.html",
         status=status,
-        phrase=HTTPStatus(status).phrase,
         message=message,
         wait_seconds=int(headers["Retry-After"]) if is_for_a_moment else None,
         page=sessions.wanted_page() or PAGES_PREFIX if is_for_a_moment else None,

@@ -55,7 +55,7 @@ def init_app(app: Flask, settings: Settings) -> None:
 
 
 class DashboardSessions(SecureCookieSessionInterface):
-    """The sessions of pages; requests for static files have none."""
+    """The sessions of pages, whatever the age of a cookie; static files have none."""
 
     def open_session(self, app: Flask, request: Request) -> SecureCookieSession:
         if request.path.startswith(STATIC):
@@ -67,14 +67,8 @@ class DashboardSessions(SecureCookieSessionInterface):
             # No response is possible before the hooks run.
             request.environ.setdefault(UNREADABLE, error)
             return SecureCookieSession()
-        return self._read_cookie(app, request)
-
-    def _read_cookie(self, app: Flask, request: Request) -> SecureCookieSession:
-        """Return what the cookie contains, whatever its age.
-
-        The database decides when a session ends. Flask would judge by the clock of this
-        host, and refuse a cookie that a host with a clock ahead has signed.
-        """
+        # The database decides when a session ends. Flask would judge by the clock of
+        # this host, and refuse a cookie that a host with a clock ahead has signed.
         text = request.cookies.get(self.get_cookie_name(app), "")
         serializer = self.get_signing_serializer(app)
         with suppress(BadSignature):
@@ -143,7 +137,8 @@ def recognise(*, has_reserve: bool = False) -> bool:
     state.project = Project.get_by_id(caller.project_id)
     state.caller = caller
     acquire_turn_of(caller.key_id)
-    if _takes_long():
+    view = current_app.view_functions.get(request.endpoint or "")
+    if view in _long_views or any(map(request.args.get, LONG_LISTS)):
         acquire_exclusively(caller.project_id)
     decision = limiter_of(current_app).count_page(caller, has_reserve=has_reserve)
     hint = "" if has_reserve else " (the page Keys still opens)"
@@ -155,12 +150,6 @@ def takes_long(view: View) -> View:
     """Mark a view that takes long: a project runs one of them at a time."""
     _long_views.add(view)
     return view
-
-
-def _takes_long() -> bool:
-    """Return whether the view takes long; raises `InvalidRequest` for a bad query."""
-    view = current_app.view_functions.get(request.endpoint or "")
-    return view in _long_views or any(map(request.args.get, LONG_LISTS))
 
 
 def count_expensive_page() -> None:

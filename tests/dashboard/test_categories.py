@@ -60,7 +60,6 @@ def test_a_category_is_merged_into_the_one_that_has_its_name(
     browser: Browser, client: FlaskClient, project: Project, monkeypatch: Any
 ):
     monkeypatch.setattr("petstore.models.pets.MOVED_AT_ONCE", 2)
-    monkeypatch.setattr("petstore.dashboard.categories.MOVED_AT_ONCE", 2)
     for name in ("Tim", "Tom"):
         add_pet(project, name, 1)
     refused = browser.submit(f"{CATEGORIES}/1", name="kind 2.")
