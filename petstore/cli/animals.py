@@ -21,12 +21,9 @@ ONE_PROJECT = "Slug of the project; optional if there is only one."
 animals = Group(name="animals", help="Animals as CSV, for spreadsheets.")
 
 
-Chosen = dict[str, str]
-
-
-def _columns(_: object, __: object, options: tuple[str, ...]) -> Chosen:
+def _columns(_: object, __: object, options: tuple[str, ...]) -> dict[str, str]:
     """Return which column each of our heads is, or that there is none."""
-    columns: Chosen = {}
+    columns: dict[str, str] = {}
     for option in options:
         head, _, ours = option.rpartition("=")
         if not ours:  # the column is none of what it would be taken for
@@ -38,8 +35,8 @@ def _columns(_: object, __: object, options: tuple[str, ...]) -> Chosen:
     return columns
 
 
-def _statuses(_: object, __: object, options: tuple[str, ...]) -> Chosen:
-    statuses: Chosen = {}
+def _statuses(_: object, __: object, options: tuple[str, ...]) -> dict[str, str]:
+    statuses: dict[str, str] = {}
     for option in options:
         value, _, meant = option.rpartition("=")
         if meant not in STATUSES:
@@ -172,6 +169,5 @@ def _echo_faults(error: LinesAtFault) -> None:
         click.echo(f"{question.text} ({question.option}).", err=True)
     if any("name is required" in fault.text for fault in error.faults):
         click.echo("--without-name skip leaves lines without a name out.", err=True)
-    if not (error.faults or error.questions):
-        click.echo("The animals have changed meanwhile: look again.", err=True)
-    click.echo("Nothing was added.", err=True)
+    has_reason = error.faults or error.questions
+    click.echo("Nothing was added." if has_reason else error, err=True)

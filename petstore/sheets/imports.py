@@ -24,7 +24,7 @@ from petstore.models.pets import STATUSES, Pet
 from petstore.models.projects import Project, refuse_rows, take_rows
 from petstore.schemas import faults_of
 from petstore.sheets.choices import FIELDS, HEADS, LEFT_OUT, NO_CHOICES, Choices, guess
-from petstore.sheets.lines import Fault, Table, in_parts, is_error, restored
+from petstore.sheets.lines import IS_ERROR, Fault, Table, in_parts, restored
 from petstore.storage import Row, db
 
 MAX_STATUSES = 30  # of another system; a column with more holds something else
@@ -51,7 +51,7 @@ class Question(NamedTuple):
 
 
 class LinesAtFault(RuleError):
-    text = "Nothing was done, since the animals have changed: look at the lines below."
+    text = "Nothing was done, since the animals have changed meanwhile. Look again."
 
     def __init__(self, faults: list[Fault], questions: list[Question]) -> None:
         super().__init__()
@@ -156,7 +156,7 @@ class Sheet:
             if cell.strip()
         }
         for head in texts:
-            if is_error(cells[head]):
+            if IS_ERROR.match(cells[head]):
                 text = f"is an error of a spreadsheet, {cells[head].strip()}"
                 raise ValidationError({head: text})
         meant = self._status(texts.pop("status", ""))

@@ -72,7 +72,7 @@ _MISTAKABLE = f"{_BEFORE}(?:[{_SIGNS}]|{_NUMBER}|{_ERROR})"
 # A blank that a cell begins with would be taken for one that follows the separator.
 _BEGINNING = re.compile(f"(^|;)(?={_MISTAKABLE})|^(?='* )")
 _DEFUSED = re.compile(f"(^|;)'(?={_MISTAKABLE})|^'(?='* )")
-_IS_ERROR = re.compile(rf"\s*{_ERROR}")
+IS_ERROR = re.compile(rf"\s*{_ERROR}")
 
 
 def defused(text: str) -> str:
@@ -83,11 +83,6 @@ def defused(text: str) -> str:
 def restored(text: str) -> str:
     """Return the text that `defused` was called with."""
     return _DEFUSED.sub(r"\1", text)
-
-
-def is_error(cell: str) -> bool:
-    """Return whether a spreadsheet has left an error in a cell."""
-    return bool(_IS_ERROR.match(cell))
 
 
 def seen_of(cell: str) -> str:
