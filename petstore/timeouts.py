@@ -19,7 +19,7 @@ class Limits:
     request_seconds: float = 10.0  # to receive a whole request
     upload_seconds: float = 60.0  # to receive the file of an import
     send_seconds: float = 30.0  # for the client to read a whole response
-    linger_seconds: float = 2.0  # for the client to close a connection that has ended
+    linger_seconds: float = 2.0  # for the client to close its end of a connection
 
     # A connection of a client, in bytes and pieces.
     read_bytes: int = 16 * 1024  # at a time
@@ -52,8 +52,8 @@ class Limits:
 
     # An outage of the counter storage.
     retry_store_seconds: float = 0.5  # between two requests that try it
-    # A worker counts so many windows in memory, and then forgets all of them: strangers
-    # may have many addresses, and limits looks through all windows very often.
+    # A worker counts in so many windows in memory, and then forgets all of them:
+    # strangers may have many addresses, and limits often looks through all windows.
     outage_windows: int = 20_000
 
     # How long a request waits for all stores together, from its beginning. Redis may be
@@ -78,7 +78,8 @@ class Limits:
     resolve_seconds: float = 0.5  # for the names in the URL
     connect_seconds: float = 2.0  # for all its hosts, and their addresses, together
     host_seconds: float = 0.5  # for each of them at least
-    connection_seconds: float = 300.0  # its age, since another server may serve by then
+    # The greatest age of a connection: its host may name another server by then.
+    connection_seconds: float = 300.0
     unused_seconds: float = 60.0  # until it is closed, for others
     # Between two looks for a free connection, while the server takes no more.
     full_pause_seconds: float = 0.01
@@ -109,11 +110,11 @@ class Limits:
 
     outdated_seconds: float = 60.0  # from a request until outdated rows are deleted
 
-    # Deleting many rows. Others write between two batches.
+    # Deleting many rows. Other requests write between two batches.
     deleted_rows: int = 200  # in one batch
     deletion_pause_seconds: float = 0.02  # about as long as a batch takes on SQLite
 
-    # Animals and orders as files. Others read and write between two parts.
+    # Animals and orders as files. Other requests run between two parts.
     exported_rows: int = 200  # in one part
     export_pause_seconds: float = 0.002  # about as long as a part takes
     imported_rows: int = 400  # in one part

@@ -32,7 +32,7 @@ EXPOSED_HEADERS = (
     "RateLimit, RateLimit-Policy, Retry-After, Link, Location, "
     "Deprecation, Sunset, Idempotent-Replayed, X-Request-ID"
 )
-# `*` stands for what pages send of their own, but never for Authorization.
+# `*` stands for all other headers that pages send, but never for Authorization.
 ALLOWED_HEADERS = "Authorization, Content-Type, Idempotency-Key, X-Request-ID, *"
 MAX_AGE_SECONDS = "7200"
 
@@ -60,7 +60,7 @@ def init_app(app: Flask, settings: Settings) -> None:
             return _answer_options()
         _identify(request)
         _count(limiter, request)
-        # Only after counting, so that guessing keys is counted too.
+        # It comes after counting, so that guesses of keys are counted too.
         _require_key(request)
         return None
 

@@ -79,8 +79,9 @@ def get_pet(project_id: int, pet_id: int) -> Result:
 def update_pet(project_id: int, pet_id: int, **changes: Any) -> Result:
     """Correct an animal.
 
-    What is left out stays. An animal with an open order has its status from that
-    order; any other one may get another status, as when it is returned.
+    Members that are left out stay as they are. While an animal has an open order, its
+    status follows from that order. The status of any other animal can be changed, for
+    example when it is returned.
     """
     return Result(correct_pet(project_id, pet_id, **changes))
 

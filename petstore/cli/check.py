@@ -40,7 +40,7 @@ REDIS_SECONDS = 1.5  # for each step; connecting may be tried twice
 POLICY = "noeviction"
 MAX_CLOCK_MS = 2 * clock.MS_PER_SECOND
 LEAST_FREE_MIB = 500
-# What to do about an error, by its text; the first one that matches.
+# Patterns of errors, each with what to do. The first one that matches counts.
 REMEDIES = {
     "flask migrate|release before": "",  # the text says what to do
     "CERTIFICATE_VERIFY_FAILED": "If the certificate is self-signed, as on many "

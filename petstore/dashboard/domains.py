@@ -16,7 +16,7 @@ bp = PageBlueprint("domains", __name__, "/settings/domains", required_role=FULL)
 bp.add_app_template_filter(readable)
 
 INDEX = "domains.domains"
-# What a page says after a check of DNS, by its result, and the kind of the message.
+# For each result of a check of DNS, the message of the page, and its kind.
 RESULTS = {
     True: ("DNS is right: {} is yours.", "good"),
     False: ("DNS does not point here. See below why.", "bad"),

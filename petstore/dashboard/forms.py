@@ -78,7 +78,7 @@ EMPTY = Form()
 
 
 def is_seen(name: str) -> bool:
-    """Return whether people have typed or chosen the field."""
+    """Return whether people see the field: hidden ones are not theirs."""
     return name not in UNSEEN and not name.startswith(SHOWN)
 
 

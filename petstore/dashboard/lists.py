@@ -77,7 +77,7 @@ class Page:
 
     def url(self, **changes: Any) -> str:
         """Return the URL of the first page of the list, with other filters."""
-        # The schema has accepted the names, so none is an option of `url_for`.
+        # The schema knows all these names, so `url_for` takes none for an option.
         return url_for(self.endpoint, **(self.filters | changes))
 
     def number_after(self, step: int) -> int | None:

@@ -49,7 +49,7 @@ def init_app(app: Flask, settings: Settings) -> None:
     app.session_interface = DashboardSessions()
     app.config.update(
         SECRET_KEY=settings.secret_key,
-        # Strict would hide the session from a visit that begins on another site.
+        # With Strict, a link on another site would open the page without a session.
         SESSION_COOKIE_SAMESITE="Lax",
     )
 
@@ -64,7 +64,7 @@ class DashboardSessions(SecureCookieSessionInterface):
             # All hosts share this secret, unless the settings have one.
             app.secret_key = app.secret_key or Secret.shared("sessions")
         except peewee.DatabaseError as error:
-            # No response is possible before the hooks run.
+            # An error cannot be answered here: the first hook raises it.
             request.environ.setdefault(UNREADABLE, error)
             return SecureCookieSession()
         # The database decides when a session ends. Flask would judge by the clock of

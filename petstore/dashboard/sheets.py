@@ -99,7 +99,7 @@ def question(file: str) -> ResponseReturnValue:
 def answer(file: str) -> ResponseReturnValue:
     count_form()
     upload = Upload.find(session[TOKEN], file)
-    # Before the transaction, since on SQLite all others that write wait for its end.
+    # It is read before the transaction begins: on SQLite, other writers wait for that.
     plan = _foresee(upload, _choices()) if upload else None
     is_again = "again" in request.form
     is_other = plan and plan.digest != request.form.get("shown")
@@ -136,7 +136,7 @@ def _allow_choices(endpoint: str | None, _: object) -> None:
 
 
 def _choices() -> Choices:
-    """Return what the form has chosen; what it does not know is guessed again."""
+    """Return what a person has chosen; all that the form leaves out is guessed."""
     form = request.form
     statuses = {
         name.removeprefix(STATUS): meant
@@ -149,7 +149,7 @@ def _choices() -> Choices:
 
 
 def _foresee(upload: Upload, choices: Choices) -> Plan:
-    """Read a file; of large ones this worker reads one at a time, for its memory."""
+    """Read a file; to save memory, a worker reads one large file at a time."""
     is_large = len(upload.content) > MAX_BODY_BYTES
     with turns_of(current_app).exclusively(NO_PROJECT) if is_large else nullcontext():
         return foresee(current_project(), upload.content, choices)

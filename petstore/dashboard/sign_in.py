@@ -22,8 +22,8 @@ from petstore.storage import db
 from petstore.web.application import PAGES_PREFIX, quoted_url
 from petstore.web.limits import limiter_of
 
-# The URL of a page of the dashboard, in which a browser sees no other host, and which
-# cannot end a header.
+# The URL of a page of the dashboard. The pattern has no character that would lead a
+# browser to another host, or end a header.
 PAGE = re.compile(rf"{PAGES_PREFIX}(/[!-\[\]-~]*)?(\?[!-\[\]-~]*)?")
 MAX_PAGE_LENGTH = 2000
 # People paste more than a key, such as a header, a setting or quotation marks.

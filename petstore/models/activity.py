@@ -35,7 +35,7 @@ class Event(OfProject, BaseModel):
 
     @property
     def title(self) -> str:
-        """What has happened; a newer version may know events that this one does not."""
+        """What has happened, also if only a newer version knows the event."""
         if kind := KINDS.get(self.name):
             return kind.title
         return self.name.replace("_", " ")
@@ -68,7 +68,8 @@ class Event(OfProject, BaseModel):
 def record(slug: str, topic: str, name: str, actor: str, facts: dict[str, Any]) -> None:
     """Add an event to the project with that slug, and delete surplus ones.
 
-    It takes no lock: concurrent transactions may leave too many until the next event.
+    It takes no lock, so concurrent transactions may leave too many events. The next
+    event deletes these.
     """
     values = {"name": name, "actor": actor, "facts": json.dumps(facts)}
     if project := Project.get_or_none(slug=slug):

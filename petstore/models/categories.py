@@ -59,7 +59,7 @@ class Category(OfProject, BaseModel):
         transaction. Raises `ProjectFull`.
         """
         values = {"project": project_id, "category_id": category_id}
-        # Who has waited for others does not see what they have added: look again.
+        # Twice, since a statement that has waited does not see what others have added.
         taken = _count_new(**values, rows=rows) or _count_new(**values, rows=rows)
         if not taken:
             refuse_rows(project_id, 1)
@@ -116,7 +116,7 @@ class Category(OfProject, BaseModel):
         """
         last = _select_last(project=project_id)
         first = last[0][0] + 1 if last else 1
-        if first + len(names) > MAX_NEW_ID:  # there are free ones somewhere
+        if first + len(names) > MAX_NEW_ID:  # lower numbers are free
             return [cls.add_next(project_id, name) for name in names]
         numbered = dict(enumerate(names, first))
         cls.add_numbered(project_id, numbered)
@@ -131,7 +131,7 @@ class Category(OfProject, BaseModel):
         while True:
             last = _select_last(project=project_id)
             number = last[0][0] + 1 if last else 1
-            if number > MAX_NEW_ID:  # no number follows, but many are free
+            if number > MAX_NEW_ID:  # lower numbers are free
                 number = randomness.source.randrange(MAX_NEW_ID)
             if _insert(**_names_of(project_id, number, name)):
                 return number
@@ -166,13 +166,13 @@ class Category(OfProject, BaseModel):
 
     @classmethod
     def names(cls, project_id: int, ids: set[int]) -> dict[int, str]:
-        """Return the names of those categories that have one, by id."""
+        """Return the name of each of these categories that has one, by id."""
         known = cls.known(project_id, ids)
         return {each: name for each, name in known.items() if name is not None}
 
     @staticmethod
     def known(project_id: int, ids: Iterable[int]) -> dict[int, str | None]:
-        """Return the names of those of these categories that there are, by id."""
+        """Return the name of each of these categories that exists, by id."""
         rows = Category.select(Category.id, Category.name).where(
             Category.project == project_id,
             Category.id.in_(list(ids)),

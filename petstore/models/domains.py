@@ -20,7 +20,7 @@ EXPIRES_AFTER_MS = 30 * clock.MS_PER_DAY
 # How long the next check waits, and the next try after a failed certificate, because
 # authorities limit failures.
 CHECK_AFTER_MS = 60 * clock.MS_PER_MINUTE
-# After this time without a result, the process that made a handshake has ended.
+# A handshake that has had no result for so long was given up: its process has ended.
 GIVE_UP_AFTER_MS = 3 * clock.MS_PER_MINUTE
 TOKEN_BYTES = 20
 
@@ -71,10 +71,10 @@ class Domain(BaseModel):
     verified_ms = peewee.BigIntegerField(null=True)
     is_chosen = peewee.BooleanField(default=False)  # as the primary one
     lost_ms = peewee.BigIntegerField(null=True)  # when another project proved it
-    # When DNS was last queried, and the result of that query, as a sentence:
+    # When DNS was last queried, and the result of that query, as a sentence.
     checked_ms = peewee.BigIntegerField(null=True, index=True, column_name="looked_ms")
     finding = peewee.TextField(null=True)
-    # Since when DNS has pointed elsewhere:
+    # Since when DNS has pointed elsewhere.
     misdirected_since_ms = peewee.BigIntegerField(null=True, column_name="astray_ms")
     certificate_issuer = peewee.TextField(null=True)
     certificate_expires_ms = peewee.BigIntegerField(null=True)

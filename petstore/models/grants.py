@@ -9,7 +9,7 @@ from petstore.models import RuleError
 from petstore.models.plans import Quota
 from petstore.settings import address
 
-# Each allows what is before it.
+# Each role may do all that the roles before it may do.
 PUBLIC, READ, WRITE, FULL = ROLES = ("public", "read", "write", "full")
 
 MAY = {
@@ -24,7 +24,7 @@ TAKES = {
 }
 MAX_ORIGINS = 10
 MAX_EXPIRY_DAYS = 36_500
-# For how long a rotated key goes on.
+# How long a rotated key still works.
 MAX_GRACE_SECONDS = 31_536_000
 DEFAULT_GRACE_SECONDS = 86_400
 MAX_ORIGIN_LENGTH = 300
@@ -41,13 +41,13 @@ def is_allowed(role: str, takes: str) -> bool:
 
 
 def require_role(role: str, takes: str) -> None:
-    """Raise `KeyNotAllowed` for a key whose role is less than what it takes."""
+    """Raise `KeyNotAllowed` for a key whose role is not enough."""
     if not is_allowed(role, takes):
         raise KeyNotAllowed(role_refusal(role, takes))
 
 
 def role_refusal(role: str, takes: str) -> str:
-    """Return what a key of a role may do, and what would be needed."""
+    """Return what a key of this role may do, and which role is needed."""
     return f"{MAY[role]} {TAKES[takes]}"
 
 
@@ -95,7 +95,7 @@ def is_one_of(origin: str, origins: str) -> bool:
 class Grant:
     """The role of a key, its limits if it has any, and the origins of its pages.
 
-    Raises `RuleError`, also for what does not go together.
+    Raises `RuleError` if one of them is not valid, or they contradict each other.
     """
 
     role: str = FULL
@@ -116,7 +116,7 @@ class Grant:
         if len(self.origins) > MAX_ORIGINS:
             text = "A key takes at most {} origins."
             raise RuleError(MAX_ORIGINS, text=text, field="origins")
-        # Each once, as browsers write it.
+        # Without repetitions, and as browsers write them.
         origins = tuple(dict.fromkeys(map(_of_address, self.origins)))
         object.__setattr__(self, "origins", origins)
 

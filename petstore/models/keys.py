@@ -114,7 +114,7 @@ class Key(BaseModel):
 
     @classmethod
     def _ends_by_itself(cls) -> Case:
-        """Return when a key expires, or its grace ends if that comes first; or null."""
+        """Return when a key expires or its grace ends, whichever is first; or null."""
         retires_first = cls.retires_ms < cls.expires_ms
         the_other = fn.COALESCE(cls.expires_ms, cls.retires_ms)
         return Case(None, [(retires_first, cls.retires_ms)], the_other)
@@ -130,7 +130,7 @@ class Key(BaseModel):
     def working(
         cls, project_id: int | peewee.ColumnBase, now: int | peewee.ColumnBase
     ) -> "peewee.ModelSelect[Self]":
-        """Return a query for the ids of keys that work, the last one to end first."""
+        """Return a query for the ids of keys that work; the last to end is first."""
         return (
             cls.select(cls.id)
             .where(cls.project == project_id, cls.works_at(now))
@@ -194,7 +194,7 @@ class Key(BaseModel):
 
     @classmethod
     def labels(cls, project_id: int, prefixes: Sequence[str | None]) -> dict[str, str]:
-        """Return the labels of those of these keys that are kept and have one."""
+        """Return the label of each of these keys that still exists and has one."""
         rows = cls.select(cls.prefix, cls.label, cls.project).where(
             cls.prefix.in_(prefixes)
         )

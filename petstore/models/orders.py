@@ -55,7 +55,7 @@ class Order(OfProject, BaseModel):
     # The name of the animal once it is withdrawn, also as `searchable` has it.
     pet_name = peewee.TextField(null=True)
     pet_folded = peewee.TextField(null=True)
-    # As `_select_actor` returns them; null if release 1.2.0 wrote them.
+    # As `_select_actor` returns them; null in rows that release 1.2.0 wrote.
     placed_by = peewee.TextField(null=True)
     closed_by = peewee.TextField(null=True)
 
@@ -152,7 +152,7 @@ class Order(OfProject, BaseModel):
 
     @staticmethod
     def open_of(project_id: int, pet_ids: Iterable[int]) -> dict[int, int]:
-        """Return the open orders of these animals: their ids, by those of animals."""
+        """Return the id of the open order of each of these animals that has one."""
         rows = Order.select(Order.pet_id, Order.id).where(
             Order.project == project_id,
             Order.pet_id.in_(list(pet_ids)),
@@ -162,7 +162,7 @@ class Order(OfProject, BaseModel):
 
     @staticmethod
     def names_of_withdrawn(project_id: int, ids: Iterable[int]) -> dict[int, str]:
-        """Return the names of withdrawn animals of these orders, by their ids."""
+        """Return the names of the withdrawn animals of these orders, by animal id."""
         rows = Order.select(Order.pet_id, Order.pet_name).where(
             Order.project == project_id,
             Order.id.in_(list(ids)),

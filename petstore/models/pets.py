@@ -41,8 +41,8 @@ class Pet(OfProject, BaseModel):
     category_id = peewee.BigIntegerField()
     status = peewee.TextField()
     folded = peewee.TextField(null=True)  # the name, as `searchable` has it
-    # When it was added and corrected last, and by which key or for whom, as
-    # `petstore.events.actor` has it; empty if release 1.1.0 did it.
+    # When it was added and last corrected, and by whom, as in `petstore.events.actor`.
+    # They are null if release 1.1.0 did it.
     added_ms = peewee.BigIntegerField(null=True)
     added_by = peewee.TextField(null=True)
     changed_ms = peewee.BigIntegerField(null=True)
@@ -113,8 +113,8 @@ class Pet(OfProject, BaseModel):
     def correct_many(cls, project_id: int, changes: dict[int, dict[str, Any]]) -> None:
         """Change animals by their ids, as `correct` does; their categories exist.
 
-        Call it in a transaction in which others withdraw none. Animals of which the
-        same is said are one statement, since PostgreSQL answers each some 0.2 ms later.
+        Call it in a transaction during which no animal is withdrawn. All animals for
+        which the same columns change share a statement, which saves round trips.
         """
         rows: dict[tuple[str, ...], list[tuple[Any, ...]]] = defaultdict(list)
         for pet_id, each in changes.items():
@@ -157,9 +157,8 @@ class Pet(OfProject, BaseModel):
     ) -> ListPage:
         """Return a page of the project's animals, newest first, or the newest by name.
 
-        They have `added_ms`, too.
-
-        `name` searches their names, or is the number of one, as `SearchTerms` has it.
+        The rows also have `added_ms`. `name` is searched in their names, or it is the
+        number of an animal.
         """
         terms = SearchTerms.of(name, needs_sign=False)
         filters = (
@@ -209,7 +208,7 @@ class Pet(OfProject, BaseModel):
 
     @staticmethod
     def reserve(project_id: int, pet_id: int, status: str = "available") -> bool:
-        """Make an animal of that status pending; return whether it had that."""
+        """Make an animal of that status pending; return whether it had that status."""
         return bool(_reserve(project=project_id, id=pet_id, status=status))
 
     @staticmethod
@@ -225,7 +224,7 @@ class Pet(OfProject, BaseModel):
         """
         is_pet = (cls.project == project_id) & (cls.id == pet_id)
         removed = cls.delete().where(is_pet).returning(cls.name, cls.folded)
-        for pet in list(removed.execute()):  # whose name nobody corrects any more
+        for pet in list(removed.execute()):
             return pet
         raise NotFound(cls.noun, pet_id)
 
@@ -281,7 +280,7 @@ def _columns(project_id: int, members: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-# What a new animal has in the columns of which nothing is said.
+# The values of a new animal in the columns that nobody sets.
 _NOTHING = dict.fromkeys(Pet._meta.fields.keys() - {"id", "changed_ms", "changed_by"})
 
 

@@ -169,7 +169,7 @@ class Project(BaseModel):
     def _update(
         self, event: str, columns: dict[str, Any], *conditions: Expression
     ) -> None:
-        """Change columns, and tell what they were, if the conditions hold."""
+        """Change columns if the conditions hold; the event has the old values."""
         with db.atomic():
             db.lock_until_commit(self.id)  # nobody changes them meanwhile
             old = Project.get_or_none(id=self.id)
@@ -203,7 +203,7 @@ def _numbered(slug: str, attempt: int) -> str:
 
 
 def take_rows(project_id: int, rows: int = 1) -> None:
-    """Count rows that this transaction adds, or deletes where the number is negative.
+    """Count rows that this transaction adds, or deletes if the number is negative.
 
     Call it before it changes any of the project's rows: from then on, others that add
     or delete some wait for its end, so that ids are committed in their order. Raises
@@ -214,7 +214,10 @@ def take_rows(project_id: int, rows: int = 1) -> None:
 
 
 def refuse_rows(project_id: int, rows: int) -> None:
-    """Raise `ProjectFull`, unless the project is deleted: then nothing refers to it."""
+    """Raise `ProjectFull`, unless the project was deleted.
+
+    If it was, the statement that adds a row fails.
+    """
     project = Project.get_or_none(id=project_id)
     if project is None:
         return
@@ -228,7 +231,7 @@ PROJECT = placeholder("project")
 
 
 def count_if_room(rows: Any, project: ColumnBase = PROJECT) -> Update:
-    """Build an update of a project, if so many rows fit; it waits for its turn."""
+    """Build an update that counts rows if they fit; it waits for earlier writers."""
     held = Project.rows_held + rows
     of_plans = [(name, terms.rows) for name, terms in PLANS.items() if terms.rows]
     limit = Case(Project.plan, of_plans, Project.max_rows)

@@ -32,11 +32,11 @@ class NoSuchUpload(RuleError):
 
 
 class Session(BaseModel):
-    """A person who has signed in with a key; only the token's digest is stored."""
+    """The session of a person who has signed in; of its token, the digest is stored."""
 
     digest = peewee.TextField(primary_key=True)
     key = peewee.ForeignKeyField(Key, on_delete="CASCADE")
-    ends_ms = peewee.BigIntegerField(index=True)  # unless it is used before
+    ends_ms = peewee.BigIntegerField(index=True)  # if it is not used until then
     began_ms = peewee.BigIntegerField(null=True)
     seen_ms = peewee.BigIntegerField(null=True)
 
@@ -68,7 +68,7 @@ class Session(BaseModel):
 
     @staticmethod
     def name_of(token: str) -> str:
-        """Return the name of a session on pages and in the log; it opens nothing."""
+        """Return the name of a session, for pages and the log; it is not secret."""
         return digest_of(token).hex()[:NAME_LENGTH]
 
     @staticmethod
@@ -88,11 +88,11 @@ class Session(BaseModel):
     @classmethod
     def end_others(cls, caller: Caller, token: str) -> None:
         """End all sessions of the caller's project but the one of the token."""
-        # Those that are not revoked, since sessions of the others have ended.
+        # Only of keys that are not revoked: sessions of the others have ended.
         keys = Key.working(caller.project_id, 0)
         is_other = cls.key.in_(keys) & (cls.digest != digest_of(token).hex())
         facts = {"project": caller.slug, "key": caller.prefix}
-        with db.atomic():  # which is short: sign-ins of a project are limited
+        with db.atomic():  # a short one, since the sign-ins of a project are limited
             db.lock_until_commit(caller.project_id)
             cls.delete().where(is_other).execute()
             emit_after_commit("other_sessions_ended", by=caller.prefix, **facts)

@@ -158,8 +158,8 @@ def _upsert(count: int, begins: bool) -> Query:
 def _is_current(ms: Any) -> Any:
     """Return the condition that the window of a row is the current one.
 
-    After the clock was set back, the next window counts too, so that no hit counts in
-    two windows.
+    If the clock was set back, the row may hold the next window. That counts as the
+    current one, so that hits are counted in it and not in both.
     """
     now = counters.now_ms
     return (Counter.ends_ms > now) & (Counter.ends_ms <= now + 2 * ms)

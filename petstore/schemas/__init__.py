@@ -19,8 +19,8 @@ from marshmallow.fields import Field, List
 from petstore.schemas.fields import Integer, Stored
 
 UNKNOWN = "is unknown"
-# The fields of a schema; the names of their columns; the names of their members; and
-# the fields that are not dumped as they are stored, each after its member and its name.
+# The fields of a schema, the names of their columns, the names of their members, and
+# the fields that convert values, each with the name of its member and its own.
 Columns = tuple[
     dict[str, Field[Any]], tuple[str, ...], list[str], list[tuple[str, str, Field[Any]]]
 ]
@@ -40,7 +40,7 @@ class StrictSchema(Schema):
 
     def _serialize(self, obj: Any, *, many: bool = False) -> Any:
         rows = obj if many else [obj]
-        if self._columns[0] is not self.dump_fields:  # so a copy may have others
+        if self._columns[0] is not self.dump_fields:  # a copy may have other fields
             self._columns = _columns(self.dump_fields)
         _, names, keys, others = self._columns
         kinds = {*map(type, rows)} if isinstance(rows, list) else ()

@@ -26,7 +26,7 @@ class CategoryChangeForm(ChangeForm):
 
 class CategoryMergeForm(TextSchema):
     class Meta:
-        unknown = EXCLUDE  # the name that stands beside the button
+        unknown = EXCLUDE  # the browser also sends the name from the form
 
     into = UrlInteger(required=True)
 

@@ -9,8 +9,8 @@ from marshmallow import ValidationError, fields
 from petstore.clock import rfc3339
 
 INT64_MAX = 2**63 - 1
-# An integer from 0 on, in ASCII digits. It may have as many digits as INT64_MAX, and be
-# larger.
+# An integer from 0 on, in ASCII digits. It has at most as many digits as INT64_MAX, but
+# may be larger.
 INTEGER_PATTERN = "0|[1-9][0-9]{0,18}"
 MAX_NAME_LENGTH = 200
 

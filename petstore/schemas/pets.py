@@ -54,9 +54,10 @@ class AnimalForm(NewPetSchema, TextSchema):
     )
 
     def load(self, data: Any, **options: Any) -> Any:
-        """Load the form, whose category is typed, or else chosen.
+        """Load the form. A category that is typed counts before one that is chosen.
 
-        `like` is the answer to the question about a typed name, which `asked` repeats.
+        If a page has asked about the typed name, `asked` repeats that name, and `like`
+        is the answer: the number of a category, or `NEW`.
         """
         fields = dict(data)
         typed, asked = fields.pop("category", ""), fields.pop("asked", "")

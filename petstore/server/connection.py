@@ -240,7 +240,7 @@ class Response:
     def _is_chunked(self) -> bool:
         """Return whether chunks tell the client where the body ends.
 
-        HTTP/1.0 has none: there a body of unknown length ends with the connection.
+        HTTP/1.0 has no chunks: a body of unknown length ends with the connection.
         """
         is_known = any(name == "Content-Length" for name, _ in self._headers)
         is_head = self._environ["REQUEST_METHOD"] == "HEAD"

@@ -10,16 +10,16 @@ from petstore.schemas.pets import FilePetSchema
 
 LEFT_OUT = "skip"  # in place of the column that names animals without a name
 DELIMITERS = ",;\t|"
-# By the names that people know. What is neither UTF-8 nor UTF-16 is one of them.
+# The names that people know. A file that is not UTF-8 or UTF-16 has one of these.
 ENCODINGS = (
     *("Windows-1252", "Mac Roman", "Windows-1250", "Windows-1251"),
     *("Shift_JIS", "GB18030", "Big5", "EUC-KR"),
 )
-# What Windows writes under these names has more letters.
+# What Windows calls by these names are encodings with more letters.
 WIDER = {"Shift_JIS": "cp932", "Big5": "cp950", "EUC-KR": "cp949"}
 FIELDS = FilePetSchema(unknown=EXCLUDE)
 HEADS = [each.data_key or name for name, each in FIELDS.fields.items()]  # ours
-# What other systems call our columns, the likelier first, as `_folded` writes it.
+# What other systems call our columns, as `_folded` writes it; likely words come first.
 WORDS = {
     "name": "name animalname petname nameofanimal callname",
     "category": "category species speciesname animalspecies animaltype pettype type "
@@ -33,13 +33,13 @@ WORDS = {
 class Choices:
     """Which column is what, and what else a file does not say.
 
-    A column is its head, or "" for none. What is None is guessed, as is a column that
-    the file does not have.
+    A column is named by its head; "" stands for none. A value of None is guessed, and
+    so is a column that the file does not have.
     """
 
     columns: dict[str, str] = field(default_factory=dict)  # by our heads
     statuses: dict[str, str] = field(default_factory=dict)  # of others: ours
-    without_name: str = ""  # LEFT_OUT, or a head; otherwise such a line is at fault
+    without_name: str = ""  # LEFT_OUT, or a head; if empty, such a line is at fault
     separator: str | None = None
     encoding: str | None = None
 

@@ -22,7 +22,7 @@ from petstore.storage.lists import BEFORE_ALL
 
 
 class Export(NamedTuple):
-    """The members of a resource, and the names of what one of them is the id of."""
+    """A resource, with one more column: the names of what one of its ids refers to."""
 
     read: Callable[..., list[Any]]
     schema: ResourceSchema
@@ -68,7 +68,7 @@ def _parts(export: Export, project_id: int, separator: str) -> Iterator[bytes]:
                 dumped = export.schema.dump(rows)
                 names = export.find_names(project_id, rows)
         except peewee.PeeweeException as error:
-            # A file that has begun would end here: the database is waited for.
+            # Wait for the database, since a download that has begun would be cut off.
             has_time = after != BEFORE_ALL and clock.monotonic() < ends
             if not (has_time and db.is_outage(error)):
                 raise

@@ -1,8 +1,7 @@
 """Animals in a CSV file: all are added and corrected in one transaction, or none is.
 
-A file is read as somebody chooses (`Sheet`), compared with what the project has
-(`There`), and from both follows what it would do (`Plan`). All that only reads;
-`store` then does it.
+A `Sheet` is the file, read as somebody chooses. `There` is what the project has of it.
+A `Plan` says what the file would do to that. All of them only read; `store` writes.
 """
 
 import re
@@ -27,13 +26,14 @@ from petstore.sheets.choices import FIELDS, HEADS, LEFT_OUT, NO_CHOICES, Choices
 from petstore.sheets.lines import IS_ERROR, Fault, Table, in_parts, restored
 from petstore.storage import Row, db
 
-MAX_STATUSES = 30  # of another system; a column with more holds something else
+MAX_STATUSES = 30  # of another system; a column with more is no column of statuses
 MAX_STATUS_LENGTH = 60
-MAX_CELL_LENGTH = 1_000  # of a chosen column: a longer one takes long to look at
+MAX_CELL_LENGTH = 1_000  # of a chosen column; longer ones would take long to check
 MAX_SAMPLES = 3  # of a column, from its first lines
 SAMPLED_LINES = 100
 SAMPLE_LENGTH = 60
-# The columns that new animals need, what of, and which would do as well.
+# The columns that new animals need, what they contain, and which column may replace
+# each.
 NEEDED = ("name", "names", ""), ("category", "categories", "categoryId")
 SHOWN_MEMBERS = "name", "category_id", "status"
 _WHOLE = re.compile("([0-9]+)[.,]0")  # 7.0, as spreadsheets and pandas write 7
@@ -59,7 +59,7 @@ class LinesAtFault(RuleError):
 
 
 class FilePet(NamedTuple):
-    """An animal of a file: a new one, or what a line says of the one with the id."""
+    """A line of a file: a new animal, or corrections of the animal with the id."""
 
     line: int
     id: int | None
@@ -69,7 +69,7 @@ class FilePet(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """An animal as it would be stored: what there is of it, and what is new."""
+    """An animal as it would be stored: its values now, and the new values."""
 
     line: int
     id: int | None
@@ -114,7 +114,7 @@ class Sheet:
         return chain.from_iterable(in_parts(self._pets))
 
     def ask_whose(self, question: Question) -> None:
-        """Ask first whose numbers a file has: its lines mean nothing before that."""
+        """Ask first whose numbers the file has; until then its lines cannot be read."""
         self.questions.insert(0, question)
         self.faults, self._pets = [], []
         columns = {x: y for x, y in self.choices.columns.items() if x != "id"}
@@ -176,7 +176,7 @@ class Sheet:
         return FilePet(number, **apart, members=members)
 
     def _status(self, text: str) -> str:
-        """Return ours for a status, or itself if nobody has said what it means."""
+        """Return our status for a text, or the text if its meaning is not chosen."""
         folded = folded_status(text)
         if not folded or folded in STATUSES:
             return folded
@@ -228,7 +228,7 @@ class There(NamedTuple):
 
 
 class Plan:
-    """What a file does to a project that has this: it depends on nothing else."""
+    """What a sheet does to a project; it depends on the sheet and on `There` alone."""
 
     def __init__(self, sheet: Sheet, there: There) -> None:
         self.sheet, self.there = sheet, there
@@ -255,7 +255,7 @@ class Plan:
 
     @cached_property
     def digest(self) -> str:
-        """What tells what it stores, and in place of what, from all else."""
+        """A hash of what it stores, and of the values that this replaces."""
         pets = self.there.pets
         corrected = [[*pets[x], changes] for x, changes in self.corrected.items()]
         added = [meant for _, meant in self.added]
@@ -289,7 +289,7 @@ class Plan:
         return texts
 
     def _find_new_categories(self) -> None:
-        """Find those with a number first, since new names take none of these."""
+        """Find the categories with a number first: new names get other numbers."""
         numbered: dict[int, str | None] = {}
         named: dict[str, str] = {}
         for pet in self.sheet:
@@ -318,7 +318,7 @@ class Plan:
             self.faults.append(_fault(pet.line, error))
 
     def _changes(self, pet: FilePet, pet_id: int) -> dict[str, Any]:
-        """Return what a line says that differs from what is there."""
+        """Return the changes that a line makes to an animal."""
         if (there := self.there.pets.get(pet_id)) is None:
             text = f"{pet_id} is unknown; to add the animal, leave the column id out"
             raise ValidationError({"id": text})
@@ -349,7 +349,7 @@ class Plan:
         return {"category_id": meant.pop()} if meant else {}
 
     def _named(self, name: str, *likely: Any) -> Meant:
-        """Return the category that has a name, or will have it, or the number."""
+        """Return the category that a name or a number in a cell means."""
         folded = comparable(name)
         for number in likely:
             if comparable(self._names.get(number) or "") == folded:
@@ -383,7 +383,7 @@ def foresee(project: Project, content: bytes, choices: Choices = NO_CHOICES) -> 
 
 
 def _whose(sheet: Sheet, there: There) -> str | None:
-    """Return the question whose ids a file has, unless it is plainly ours."""
+    """Return the question about the ids of a file, unless the file is plainly ours."""
     known = [pet for pet in sheet if pet.id in there.pets]
     names = [there.pets[pet.id].name for pet in known if pet.id]
     named = sum(x.members.get("name") == y for x, y in zip(known, names, strict=True))

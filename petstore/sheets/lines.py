@@ -22,8 +22,8 @@ AFTER_QUOTE = "there is text after a closing quotation mark"
 MAX_COLUMNS = 300
 MAX_CELLS = 100_000  # of a line, as far as separators tell
 MAX_HEAD_LENGTH = 100
-MAX_LINES = 5  # with other letters than ASCII, of which so much is shown
-SHOWN_LENGTH = 200
+MAX_LINES = 5  # that are shown because they have other letters than ASCII
+SHOWN_LENGTH = 200  # of each of these lines
 # A column that nobody reads may hold a picture.
 csv.field_size_limit(timeouts.LIMITS.import_bytes)
 _SAVED = "Open it in a spreadsheet, and save it as CSV (CSV UTF-8 if there is a choice)"
@@ -33,7 +33,8 @@ _UNPACKED = "Unpack it, and choose the CSV file that is in it"
 _PLAIN = "Save it as plain text (in TextEdit: Format, Make Plain Text)"
 _NUMBERS = "In Numbers, choose File, Export To and CSV"
 _ZIP = rb"PK\x03\x04"
-# What has no lines of cells: how it begins, what else it has, what it is, what to do.
+# Files that are no CSV: how they begin, what else they contain, what they are, and what
+# to do.
 KINDS = (
     (_ZIP, b"word/", "a Word document", _COPIED),
     (_ZIP, b"xl/workbook", "an Excel workbook", _SAVED),
@@ -59,9 +60,9 @@ _SEPARATOR = re.compile(r'"?sep=([^"\r\n])"?[,;\t]*(?:\r\n?|\n|$)', re.IGNORECAS
 # a cell begins after each. An apostrophe at such a place makes it a text. Without one,
 # a text such as `007`, `1/2` or `1e5` would come back as another number, or as a date.
 _SIGNS = "=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20"
-# Apostrophes too: what is written can be told from a text that had one already.
+# Apostrophes too, so that `restored` knows which ones `defused` has added.
 _BEFORE = "(?:['\"]|[^\\S\r\n\t])*"
-# What spreadsheets write as they read it, such as 12, is not meant.
+# A number that spreadsheets write as they read it, such as 12, does not match.
 _NUMBER = "(?!(?:0|[1-9][0-9]{0,14})\\Z)[.,]?[0-9][0-9.,:/%eE\\s]*\\Z"
 # What a spreadsheet leaves in a cell that it could not compute, in two languages.
 _ERROR = (
@@ -76,7 +77,7 @@ IS_ERROR = re.compile(rf"\s*{_ERROR}")
 
 
 def defused(text: str) -> str:
-    """Return the text with an apostrophe where another kind of cell would begin."""
+    """Return the text with apostrophes, so that a spreadsheet takes it for a text."""
     return _BEGINNING.sub(r"\1'", text)
 
 
@@ -86,13 +87,13 @@ def restored(text: str) -> str:
 
 
 def seen_of(cell: str) -> str:
-    """Return what people see of a head, which may be the beginning of a text."""
+    """Return what people see of a head: its beginning, without what is invisible."""
     return " ".join(_UNSEEN.sub("", cell[:MAX_HEAD_LENGTH]).split())
 
 
 def clean_heads(cells: Iterable[str]) -> list[str]:
-    """Return what people see of heads; each is there once, and none is empty."""
-    heads: dict[str, None] = {}  # a file may have 300 that are the same
+    """Return what people see of heads, with numbers where they repeat or are empty."""
+    heads: dict[str, None] = {}  # a set in order, since there may be 300 heads
     for number, cell in enumerate(cells, 1):
         seen = seen_of(cell) or f"Column {number}"
         names = chain([seen], (f"{seen} ({repeated})" for repeated in count(2)))
@@ -126,7 +127,8 @@ class Table:
 
     def __init__(self, content: bytes, choices: Choices) -> None:
         self.encoding, codec = _encoding(content, choices.encoding)
-        # What a chosen encoding does not know is shown, so that another can be chosen.
+        # Bytes that the encoding does not have become `\ufffd`, so that people see that
+        # another one is right.
         self._text = io.TextIOWrapper(
             io.BytesIO(content), codec, errors="replace", newline=""
         )
@@ -153,7 +155,7 @@ class Table:
         self.repeated = 0  # lines that are the heads again
 
     def lines(self, faults: list[Fault]) -> Iterator[tuple[int, list[str]]]:
-        """Yield the number of each line below the heads, and its cells.
+        """Yield the number of each line below the heads, with its cells.
 
         Lines at fault go to `faults` instead.
         """
@@ -195,7 +197,7 @@ class Table:
                 faults.add(_csv_fault(error))
             else:
                 found[each] = sum(bool(guess(x, heads)) for x in HEADS), len(heads)
-        # Text after a quotation mark is what another separator would be.
+        # With a wrong separator, text seems to follow a quotation mark.
         if not found or (NOT_CLOSED in faults and not max(found.values())[0]):
             fault = NOT_CLOSED if NOT_CLOSED in faults else AFTER_QUOTE
             raise self._refused(f"Line {self._before + 1}: {fault}")
@@ -212,9 +214,9 @@ class Table:
         return reader, next((row for row in rows if any(map(str.strip, row))), [])
 
     def _pieces(self, separator: str = "\0") -> Iterator[str]:
-        """Yield what line breaks end; others go on, since a cell may have many."""
+        """Yield the file line by line, and let other requests run in between."""
         for piece in chain.from_iterable(in_parts(self._text)):
-            if piece.count(separator) > MAX_CELLS:  # which take long to tell apart
+            if piece.count(separator) > MAX_CELLS:  # which would take long to parse
                 raise self._refused(f"A line has more than {MAX_CELLS:,} cells")
             yield piece
 
@@ -225,7 +227,7 @@ class Table:
 
 
 def in_parts(items: Iterable[Any]) -> Iterator[list[Any]]:
-    """Yield the items in lists, between which others go on."""
+    """Yield the items in lists, and let other requests run in between."""
     for part in chunked(items, timeouts.LIMITS.imported_rows):
         yield part
         _go_on()
@@ -233,7 +235,7 @@ def in_parts(items: Iterable[Any]) -> Iterator[list[Any]]:
 
 def _go_on() -> None:
     give_way()
-    if deadline.get() < NEVER:  # a request may wait as long again; a command has none
+    if deadline.get() < NEVER:  # of a request, which then has its whole time again
         deadline.set(clock.monotonic() + timeouts.LIMITS.stores_seconds)
 
 

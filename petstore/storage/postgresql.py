@@ -41,7 +41,7 @@ GIVEN_UP = {"55P03": Locked, "57014": Busy}
 IDLE_TIMEOUT = "idle_in_transaction_session_timeout"
 READ_ONLY = "25006"  # what a server answers to a write
 SERIALIZATION_FAILURE = "40001"
-# What psycopg takes for errors of the program, and is a state of the server.
+# psycopg takes these for errors of the program, but they are states of the server.
 OUTAGES = (READ_ONLY, "25P03", "25P04")  # the transaction was idle, or took, too long
 
 COMMIT, ROLLBACK = CompiledSql("COMMIT"), CompiledSql("ROLLBACK")
@@ -76,7 +76,7 @@ class Connection(psycopg.Connection[Row]):
         # Numbers are always sent as int8, so that a statement is prepared once.
         self.adapters.register_dumper(int, Int8Dumper)
         self.opened_at = clock.monotonic()
-        # Those that were opened together do not end together.
+        # At random, so that those that were opened together do not end together.
         share = randomness.source.uniform(0.5, 1)
         self.ends_at = self.opened_at + timeouts.LIMITS.connection_seconds * share
         self.used_at = self.opened_at
@@ -102,7 +102,7 @@ class Connection(psycopg.Connection[Row]):
             if self.pgconn.transaction_status != TransactionStatus.ACTIVE:
                 raise
             self.is_given_up = True
-            self.used_at = clock.monotonic() - seconds  # when it was asked in vain
+            self.used_at = clock.monotonic() - seconds  # it has not answered since
             concurrency.start(self._cancel)
             if isinstance(error, psycopg.Error):
                 raise Late("the server took too long") from error
@@ -113,7 +113,7 @@ class Connection(psycopg.Connection[Row]):
     ) -> list[Row]:
         """Run a statement and return all its rows.
 
-        All of them share a cursor: to make one takes as long as half a statement.
+        All statements share a cursor: to make one takes as long as half a statement.
         """
         self._kept_cursor = cursor = self._kept_cursor or self.cursor()
         cursor.execute(compiled.sql, values, prepare=prepare)
@@ -133,7 +133,7 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
     clock_ms = SQL(f"extract(epoch FROM clock_timestamp()) * {MS_PER_SECOND}")
     placeholder_format = staticmethod("%({})s".format)
     writes_in_cte = True
-    # Where a text begins in another one; 0 if nowhere.
+    # A function of SQL: where a text begins in another one; 0 if nowhere.
     position = staticmethod(fn.STRPOS)
 
     def __init__(self, url: str, *, prepares_statements: bool) -> None:
@@ -161,9 +161,9 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
     def begin(  # type: ignore[override]
         self, lock_seconds: float | None = None, lock_id: int | None = None
     ) -> None:
-        """Begin a transaction, which the server ends where it does not hear of us.
+        """Begin a transaction, which the server ends if this process is silent.
 
-        With a number, it locks that first, as `lock_until_commit` does.
+        With `lock_id`, it first takes that lock, as `lock_until_commit` does.
         """
         limits = timeouts.LIMITS
         sql = f"BEGIN ISOLATION LEVEL {ISOLATION}"
@@ -201,7 +201,7 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
         return super().fetch(compiled, values)
 
     def execute_sql(self, sql: str, params: Any = None) -> Any:
-        self.connection()  # where it fails, that is no error of the statement
+        self.connection()  # a failure to connect is no error of the statement
         run = super().execute_sql
         if READ.match(sql) and not self.in_transaction():
             return self._read(self._run, run, sql, params)
@@ -248,9 +248,10 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
         self.execute_sql("SELECT pg_advisory_xact_lock(%s)", (number,))
 
     def lock_condition(self, number: ColumnBase) -> Expression | SQL:
-        """Return a condition that takes the lock of `lock_until_commit`; it is true.
+        """Return a condition that takes the lock of `lock_until_commit` and holds.
 
-        PostgreSQL grants it in the order of asking, and the lock of a row in none.
+        PostgreSQL grants this lock in the order in which it is asked for, but the lock
+        of a row in any order.
         """
         locked: Expression = fn.pg_advisory_xact_lock(number).is_null(False)
         return locked
@@ -342,7 +343,7 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
         return int(number)
 
     def _open(self) -> Connection:
-        """Make a connection; where the server takes no more, wait for one of ours."""
+        """Make a connection; if the server takes no more, wait for one of ours."""
         limits = timeouts.LIMITS
         try:
             connection = self._open_new()
@@ -371,7 +372,7 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
             seconds = seconds_left(limits.resolve_seconds)
             found = concurrency.call_within(seconds, conninfo_attempts, params)
             return self._open_one([make_conninfo("", **each) for each in found])
-        # The last two are a name that is not found in time, and a host like a..b.
+        # `TimeoutError`: a name is not found in time. `UnicodeError`: a host like a..b.
         except (psycopg.Error, TimeoutError, UnicodeError) as error:
             self._refuses_until = clock.monotonic() + limits.back_off_seconds
             is_full = isinstance(error, Full)
@@ -379,9 +380,9 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
             raise self._refusal(str(error)) from error
 
     def _open_one(self, hosts: list[str]) -> Connection:
-        """Connect to a host; those that have failed last are tried last.
+        """Connect to one of the hosts; those that have failed last are tried last.
 
-        What is left of the time is divided among them.
+        The hosts share the time that is left.
         """
         limits, errors = timeouts.LIMITS, []
         seconds = seconds_left(limits.connect_seconds)
@@ -402,7 +403,7 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
         raise psycopg.OperationalError("; ".join(errors))
 
     def _close_unused(self) -> None:
-        """Leave connections that nobody has needed for a while to others."""
+        """Close connections that were idle for a while, so that others can connect."""
         limits = timeouts.LIMITS
         until = clock.monotonic() - limits.unused_seconds
         for connection in [each for each in self._idle if each.used_at <= until]:
@@ -415,7 +416,7 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
     def _is_reusable(self, connection: Connection) -> bool:
         status, now = connection.pgconn.transaction_status, clock.monotonic()
         is_lost = connection.is_given_up or status == TransactionStatus.UNKNOWN
-        if is_lost:  # and so may be all that have not answered since
+        if is_lost:  # all that have not answered since may be lost, too
             lost_at = connection.used_at if connection.is_given_up else now
             self._forgotten_at = max(self._forgotten_at, lost_at)
         is_idle = status == TransactionStatus.IDLE and not is_lost
@@ -447,7 +448,7 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
             return connection.fetch(compiled, values, prepare=is_prepared)
 
     def _run(self, function: Callable[..., Result], *arguments: Any) -> Result:
-        """Call a function; raises `Busy` where a lock or a time limit ends it."""
+        """Call a function; raises `Busy` if it waits too long for the server."""
         try:
             return function(*arguments)
         except peewee.OperationalError as error:
@@ -458,10 +459,10 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
             raise
 
     def _read(self, function: Callable[..., Result], *arguments: Any) -> Result:
-        """Read, and once more on a new connection where the first one has failed.
+        """Read; if the connection fails, read once more on a new one.
 
-        A firewall may forget an idle connection without a word to either side, so that
-        it only fails after some time.
+        A firewall may forget an idle connection without telling either side. A
+        statement on it fails only after some time.
         """
         connection, limits = self.connection(), timeouts.LIMITS
         if connection.limit is None:
@@ -483,7 +484,7 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
 def _server_limit(seconds: float) -> str:
     """Return a limit for the server, which gives up before the client does.
 
-    It is a part of what is left of the client's time.
+    The client may have less time left; the limit is then shorter in proportion.
     """
     most = timeouts.LIMITS.statement_seconds
     return _ms(seconds * seconds_left(most) / most)

@@ -42,7 +42,7 @@ MAX_PARAMETERS = 20  # of a query, and fields of a form
 FORM = "application/x-www-form-urlencoded"
 INCOMPLETE = "It has not arrived as a whole in time. Please send it again."
 NO_PATH = "/."  # no route has it
-PATH_CHARACTERS = "/:@!$&'()*+,;=~"  # besides letters and such (RFC 3986 section 3.3)
+PATH_CHARACTERS = "/:@!$&'()*+,;=~"  # and letters, digits, - . _ (RFC 3986, 3.3)
 Header = tuple[str, str]
 # For responses that set nothing else: without it, a cache would choose how long to keep
 # a page or a 404 (RFC 9111 section 4.2.2).
@@ -240,12 +240,12 @@ class Application(Flask):
     def __call__(
         self, environ: dict[str, Any], start_response: StartResponse
     ) -> Iterable[bytes]:
-        """Answer a request, which may wait for the stores until its deadline."""
+        """Answer a request; it waits for the stores until its deadline at most."""
         deadline.set(clock.monotonic() + timeouts.LIMITS.stores_seconds)
         try:
             return self.wsgi_app(environ, start_response)
         finally:
-            deadline.set(NEVER)  # a thread goes on to what is no part of the request
+            deadline.set(NEVER)  # for what the thread does after the request
             close_connections()
 
     def request_context(self, environ: dict[str, Any]) -> RequestContext:

@@ -33,7 +33,7 @@ from petstore.web.application import (
 )
 
 OWN_TURNS = "petstore.turns"  # of a request, in its environ
-# They tell how the worker is, so they need no turn.
+# Paths that need no turn, because they tell how the worker is.
 OUTSIDE = ("/healthz", "/readyz", "/metrics")
 JSON = "application/json"
 REFUSED = "Too many requests are under way"
@@ -139,9 +139,9 @@ class Turns:
             turn.set()
 
     def _fitting(self, name: Name) -> list[Name]:
-        """Return whose next turn fits after one of a name has ended.
+        """Return the names that may have one more turn, after one of `name` has ended.
 
-        In a crowd only the same name is looked at: no other one has more room now.
+        In a crowd it is this name or none, since no other one has more room now.
         """
         names = {name} & self._waiting.keys() if self._is_crowded() else self._waiting
         return list(filter(self._has_room, names))
@@ -200,7 +200,7 @@ def init_app(app: Flask) -> None:
         time.sleep(0)
         try:
             return application(environ, start_response)
-        finally:  # a stream that waits for its reader has no turn
+        finally:  # what streams the rest of a response needs no turn
             own.release()
 
     # Flask's documentation adds a middleware like this; mypy sees a method.
