@@ -36,7 +36,6 @@ from petstore.web.application import (
 from petstore.web.error_handlers import answer_rule_error
 
 NO_PARAMETERS = StrictSchema()
-METHODS_WITH_IDEMPOTENCY_KEY = ("POST", "PATCH")
 _IDEMPOTENCY_KEY = re.compile(r"[!-~]{1,255}")
 HOST_CHARACTERS = "[]:%!$&'()*+,;="  # besides letters and such (RFC 3986 section 3.2)
 ACCEPT_PATCH = {"Accept-Patch": "application/json"}  # RFC 5789 section 3.1
@@ -213,7 +212,7 @@ def _read_attempt() -> Attempt | None:
     """Return what the request has in common with its retries, if it names a key."""
     request = current_request()
     header = request.environ.get("HTTP_IDEMPOTENCY_KEY")
-    if header is None or request.method not in METHODS_WITH_IDEMPOTENCY_KEY:
+    if header is None or request.method not in StoredResponse.methods:
         return None
     is_quoted = len(header) > 1 and header[0] == header[-1] == '"'
     key = header[1:-1] if is_quoted else header

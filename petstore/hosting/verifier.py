@@ -107,8 +107,7 @@ class Verifier:
 
 def verifier_of(app: Flask) -> Verifier | None:
     """Return the verifier of the application; None without a base domain."""
-    verifier: Verifier | None = app.extensions.get("verifier")
-    return verifier
+    return app.extensions.get("verifier")
 
 
 @contextmanager

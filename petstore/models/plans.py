@@ -2,12 +2,7 @@
 
 from typing import NamedTuple, Self
 
-from limits import (
-    RateLimitItem,
-    RateLimitItemPerDay,
-    RateLimitItemPerMinute,
-    parse_many,
-)
+from limits import RateLimitItem, RateLimitItemPerDay, RateLimitItemPerMinute
 
 
 class Quota(NamedTuple):
@@ -19,11 +14,6 @@ class Quota(NamedTuple):
     @classmethod
     def of(cls, per_minute: int, per_day: int) -> Self:
         return cls(RateLimitItemPerMinute(per_minute), RateLimitItemPerDay(per_day))
-
-    @classmethod
-    def parse(cls, text: str) -> Self:
-        """Return the quota in the notation of limits, as in `60/minute;1000/day`."""
-        return cls(*parse_many(text))
 
     @property
     def per_minute(self) -> int:
@@ -44,11 +34,9 @@ class Terms(NamedTuple):
 
 FREE = "free"
 PLANS = {
-    FREE: Terms(Quota.parse("60/minute;1000/day"), 10_000, has_domains=False),
-    "pro": Terms(Quota.parse("300/minute;10000/day"), 100_000, has_domains=True),
-    "business": Terms(
-        Quota.parse("1000/minute;100000/day"), 1_000_000, has_domains=True
-    ),
+    FREE: Terms(Quota.of(60, 1_000), 10_000, has_domains=False),
+    "pro": Terms(Quota.of(300, 10_000), 100_000, has_domains=True),
+    "business": Terms(Quota.of(1_000, 100_000), 1_000_000, has_domains=True),
     "enterprise": Terms(None, None, has_domains=True),
 }
 PLANS_WITH_DOMAINS = [name for name, terms in PLANS.items() if terms.has_domains]

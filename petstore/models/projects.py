@@ -3,8 +3,6 @@
 import re
 import unicodedata
 from dataclasses import asdict, dataclass
-from functools import reduce
-from operator import or_
 from typing import Any, Self
 
 import peewee
@@ -141,16 +139,16 @@ class Project(BaseModel):
         return PLANS[self.plan].has_domains
 
     def rename(self, name: str) -> None:
-        is_other = (Project.id == self.id) & (Project.name != name)
-        self._update("name_changed", {"name": name}, is_other)
+        self._change("name_changed", {"name": name})
 
     def change_plan(self, plan: Plan) -> None:
-        self._change(asdict(plan))
+        self._change("plan_changed", asdict(plan))
 
     def change_limits(self, **limits: int | None) -> None:
         """Change some limits of a project that has its own; None leaves one."""
         given = {name: limit for name, limit in limits.items() if limit is not None}
-        self._change({"plan": self.plan, **given}, Project.plan == self.plan)
+        is_on_plan = Project.plan == self.plan
+        self._change("plan_changed", {"plan": self.plan, **given}, is_on_plan)
 
     def mark_deleted(self) -> None:
         """End its keys and its subdomain on their very next request."""
@@ -160,21 +158,16 @@ class Project(BaseModel):
         if update.execute():
             emit_after_commit("project_deleted", project=self.slug)
 
-    def _change(self, columns: dict[str, Any], *conditions: Expression) -> None:
-        given = [(getattr(Project, name), columns[name]) for name in columns]
-        differs = [(each != new) | each.is_null() for each, new in given if new]
-        is_other = (Project.id == self.id) & reduce(or_, differs)
-        self._update("plan_changed", columns, is_other, *conditions)
-
-    def _update(
+    def _change(
         self, event: str, columns: dict[str, Any], *conditions: Expression
     ) -> None:
-        """Change columns if the conditions hold; the event has the old values."""
+        """Change columns, if one differs and the conditions hold."""
         with db.atomic():
             db.lock_until_commit(self.id)  # nobody changes them meanwhile
-            old = Project.get_or_none(id=self.id)
-            if Project.update(columns).where(*conditions).execute():
-                was = {name: getattr(old, name) for name in columns}
+            old = Project.get_or_none(*conditions, id=self.id)
+            was = {name: getattr(old, name) for name in columns if old}
+            if old and was != columns:
+                Project.update(columns).where(Project.id == self.id).execute()
                 facts: dict[str, Any] = {"project": self.slug, **columns, "was": was}
                 emit_after_commit(event, **facts)
 
@@ -236,9 +229,8 @@ def count_if_room(rows: Any, project: ColumnBase = PROJECT) -> Update:
     of_plans = [(name, terms.rows) for name, terms in PLANS.items() if terms.rows]
     limit = Case(Project.plan, of_plans, Project.max_rows)
     has_room = limit.is_null() | (held <= limit) | (rows <= 0)
-    update: Update = Project.update(rows_held=held)
-    is_locked = db.lock_condition(project)
-    return update.where(Project.id == project, is_locked, has_room)
+    is_turn = (Project.id == project) & db.lock_condition(project)
+    return Project.update(rows_held=held).where(is_turn, has_room)
 
 
 @compiled(db)

@@ -37,6 +37,8 @@ class Attempt(NamedTuple):
 
 
 class StoredResponse(BaseModel):
+    methods = ("POST", "PATCH")  # of requests that may have an Idempotency-Key
+
     project = peewee.ForeignKeyField(Project, index=False)
     path = peewee.TextField()
     key = peewee.TextField()

@@ -15,6 +15,7 @@ from werkzeug.routing import Rule
 from petstore.errors import ERRORS
 from petstore.models import Conflict
 from petstore.models.grants import TAKES
+from petstore.models.stored_responses import StoredResponse
 from petstore.schemas import ChangeSchema, ResourceSchema, StrictSchema
 from petstore.schemas.fields import INT64_MAX, MAX_NAME_LENGTH, Integer, Name
 from petstore.schemas.orders import OrderStatus
@@ -115,7 +116,6 @@ ERROR_MEMBERS = {
 ENUMS = (PetStatus, OrderStatus)
 TAGS = {"pets": ["Pets", "animals"]}
 OTHER_TAGS = ["Store"]
-METHODS_WITH_IDEMPOTENCY_KEY = ("POST", "PATCH")
 EXAMPLE_ID = 1  # the first id in a new database, where the examples work
 # The label of each sample, which is the name of its template, and its language.
 SAMPLES = {"curl": "Shell", "Python": "Python", "JavaScript": "JavaScript"}
@@ -249,7 +249,7 @@ def _operation(path: str, rule: Rule, method: str, view: Any) -> dict[str, Any]:
     if contract.body:
         content = {"schema": type(contract.body), "example": body}
         operation["requestBody"] = {"required": True, "content": {JSON: content}}
-    if method in METHODS_WITH_IDEMPOTENCY_KEY:
+    if method in StoredResponse.methods:
         operation["parameters"].append(IDEMPOTENCY_KEY)
     if contract.deprecation:
         operation["deprecated"] = True
@@ -264,7 +264,7 @@ def _samples(method: str, path: str, contract: Any, body: Any) -> list[dict[str,
         "path": re.sub(r"{\w+}", str(EXAMPLE_ID), path),
         "body": body,
         "json": json.dumps(body),
-        "has_key": method in METHODS_WITH_IDEMPOTENCY_KEY,
+        "has_key": method in StoredResponse.methods,
         "contract": contract,
     }
     template = current_app.jinja_env.get_template
@@ -291,7 +291,7 @@ def _path_parameter(name: str) -> dict[str, Any]:
 
 def _responses(rule: Rule, method: str, view: Any) -> dict[str, Any]:
     contract = view.contract
-    has_key = method in METHODS_WITH_IDEMPOTENCY_KEY
+    has_key = method in StoredResponse.methods
     own = {error.code for error in contract.rule_errors}
     codes = EVERYWHERE | own
     if rule.arguments:
@@ -319,7 +319,7 @@ def _success(method: str, view: Any) -> dict[str, Any]:
     contract = view.contract
     headers = [
         *(("Location",) if method == "POST" else ()),
-        *(("Idempotent-Replayed",) if method in METHODS_WITH_IDEMPOTENCY_KEY else ()),
+        *(("Idempotent-Replayed",) if method in StoredResponse.methods else ()),
         *(("Link",) if contract.paged else ()),
         *(contract.deprecation.headers if contract.deprecation else ()),
     ]

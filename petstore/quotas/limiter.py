@@ -22,20 +22,20 @@ Limits = Sequence[RateLimitItem]
 KNOWN = 1_000  # keys and networks whose last figures a process keeps
 # What an address (IPv6: its /64) may send without a valid key, and fail to sign in.
 STRANGERS = quota_of(FREE)
-FAILED_SIGN_INS = Quota.parse("10/minute;100/day")
+FAILED_SIGN_INS = Quota.of(10, 100)
 # An IPv6 /48 contains 65,536 /64. It is allowed this many times as much.
 SITE_FACTOR = 10
 IPV6_NETWORK_BITS = 64
 IPV6_SITE_BITS = 48
 
 # On the dashboard.
-PAGES = Quota.parse("120/minute;5000/day")  # of one project, over all its sessions
-SIGN_INS = Quota.parse("60/minute;1000/day")  # of one project, over all its keys
+PAGES = Quota.of(120, 5_000)  # of one project, over all its sessions
+SIGN_INS = Quota.of(60, 1_000)  # of one project, over all its keys
 LONG_FORMS = RateLimitItemPerDay(50)  # of one project, with files above 64 KiB
 NEW_KEYS = RateLimitItemPerHour(100)  # that a project issues and rotates
 # Of one key, to sign in and to open the pages of keys after its project has used up its
 # quota. So nobody can use up the quota to keep their own key from being revoked.
-RESERVE = Quota.parse("20/minute;60/day")
+RESERVE = Quota.of(20, 60)
 
 
 class TooManyNewKeys(RuleError):

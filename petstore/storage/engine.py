@@ -205,13 +205,11 @@ class Engine(peewee.Database):
 
     def is_among(self, key: Sequence[peewee.ColumnBase], rows: Select) -> Expression:
         """Return the condition that a row is one of the few of a query."""
-        condition: Expression = Tuple(*key).in_(rows)
-        return condition
+        return Tuple(*key).in_(rows)
 
     def row_id(self, table: type[Model]) -> Sequence[peewee.ColumnBase]:
         """Return the columns by which a statement finds a few rows of a table."""
-        keys: Sequence[peewee.ColumnBase] = table._meta.get_primary_keys()
-        return keys
+        return table._meta.get_primary_keys()
 
     def _make_pool(self) -> None:
         # A semaphore of `threading` would take fifteen times as long as this queue,

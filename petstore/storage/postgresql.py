@@ -169,13 +169,12 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
         sql = f"BEGIN ISOLATION LEVEL {ISOLATION}"
         if self._has_time_limits:
             # LOCAL, since behind a pooler a session may serve several clients.
-            for name, seconds in (
-                ("lock_timeout", lock_seconds or limits.lock_seconds),
-                ("statement_timeout", limits.server_statement_seconds),
+            for name, limit in (
+                ("lock_timeout", _server_limit(lock_seconds or limits.lock_seconds)),
+                ("statement_timeout", _server_limit(limits.server_statement_seconds)),
+                (IDLE_TIMEOUT, _ms(limits.idle_transaction_seconds)),
             ):
-                sql += f"; SET LOCAL {name} = '{_server_limit(seconds)}'"
-            idle = _ms(limits.idle_transaction_seconds)
-            sql += f"; SET LOCAL {IDLE_TIMEOUT} = '{idle}'"
+                sql += f"; SET LOCAL {name} = '{limit}'"
         if lock_id is not None:
             sql += f"; SELECT pg_advisory_xact_lock({lock_id})"
         try:
@@ -253,8 +252,7 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
         PostgreSQL grants this lock in the order in which it is asked for, but the lock
         of a row in any order.
         """
-        locked: Expression = fn.pg_advisory_xact_lock(number).is_null(False)
-        return locked
+        return fn.pg_advisory_xact_lock(number).is_null(False)
 
     def is_outage(self, error: peewee.PeeweeException) -> bool:
         """Return whether the server is unavailable or read-only for the moment."""
@@ -353,8 +351,7 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
                 if clock.monotonic() >= ends:
                     raise
                 time.sleep(limits.full_pause_seconds)
-            reused: Connection = self._connect()
-            return reused
+            return self._connect()
         if self._has_time_limits:
             connection.limit = limits.statement_seconds
         self._closing.start(limits.unused_seconds / 4)

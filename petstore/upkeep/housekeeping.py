@@ -37,8 +37,7 @@ class Retention(NamedTuple):
         oldest = model.select(*key).order_by(self.along or self.age)
         few = database.skip_locked(oldest.limit(timeouts.LIMITS.deleted_rows))
         is_outdated = database.is_among(key, few) & (self.age < now - self.kept)
-        deletion: Query = model.delete().where(is_outdated).returning(*key)
-        return deletion
+        return model.delete().where(is_outdated).returning(*key)
 
 
 TABLES = (
