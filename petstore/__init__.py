@@ -20,7 +20,7 @@ def create_app(settings: Settings | None = None) -> "Flask":
 
     settings = settings or read_settings()
     app = application.Application(__name__, static_folder=None)
-    application.init_app(app, settings)
+    application.init_app(app, settings.base_domain)
     limits.init_app(app, settings)
     turns.init_app(app)
     monitoring.init_app(app)

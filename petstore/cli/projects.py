@@ -1,5 +1,6 @@
 """flask projects, usage, activity, requests and domains."""
 
+import re
 from collections.abc import Callable, Iterator
 from itertools import product
 
@@ -19,7 +20,7 @@ from petstore.models.activity import Event
 from petstore.models.domains import Domain
 from petstore.models.keys import Key
 from petstore.models.plans import FREE, PLANS
-from petstore.models.projects import SLUG, Plan, Project
+from petstore.models.projects import Plan, Project
 from petstore.models.requests import (
     FAILURES_KEPT,
     SHOWN_DAYS,
@@ -27,6 +28,7 @@ from petstore.models.requests import (
     history,
 )
 from petstore.schemas.fields import name_error
+from petstore.settings import LABEL
 from petstore.storage.lists import Cursor
 from petstore.upkeep.projects import count_rows, delete_project
 
@@ -63,7 +65,7 @@ def create(name: str, slug: str | None, plan: str | None, **limits: int | None) 
     """Create a project, on the plan free if none is given, and print its slug."""
     if error := name_error(name):
         raise click.UsageError(f"NAME {error}.")
-    if slug is not None and not SLUG.fullmatch(slug):
+    if slug is not None and not re.fullmatch(LABEL, slug):
         raise click.UsageError(
             "--slug must have 1 to 63 characters of a-z, 0-9 and inner hyphens."
         )

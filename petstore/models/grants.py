@@ -7,7 +7,6 @@ import idna
 
 from petstore.models import RuleError
 from petstore.models.plans import Quota
-from petstore.settings import address
 
 # Each role may do all that the roles before it may do.
 PUBLIC, READ, WRITE, FULL = ROLES = ("public", "read", "write", "full")
@@ -28,8 +27,12 @@ MAX_EXPIRY_DAYS = 36_500
 MAX_GRACE_SECONDS = 31_536_000
 DEFAULT_GRACE_SECONDS = 86_400
 MAX_ORIGIN_LENGTH = 300
+MAX_PORT = 65_535
 DEFAULT_PORTS = {"http": 80, "https": 443}
-_ORIGIN = re.compile(r"(https?)://([^/?#@:\[\]]+|\[[^/?#@\[\]]+\])(?::([0-9]+))?")
+_ORIGIN = re.compile(r"(https?)://([^/?#@:\[\]]+|\[[0-9a-f:.]+\])(?::([0-9]{1,5}))?")
+# What browsers take for a host: labels, or an IPv6 address in brackets.
+_LABEL = "(?!-)[a-z0-9-]{1,63}(?<!-)"
+_HOST = re.compile(rf"{_LABEL}(\.{_LABEL})*\.?|\[.*")
 
 
 class KeyNotAllowed(RuleError):
@@ -67,14 +70,16 @@ def normal_origin(text: str) -> str:
     parts = _ORIGIN.fullmatch(text.lower()) if len(text) <= MAX_ORIGIN_LENGTH else None
     if parts is None:
         raise InvalidOrigin(text)
-    scheme, host, port = parts.groups()
+    scheme, host, given = parts.groups()
+    port = int(given or DEFAULT_PORTS[scheme])
     try:
         name = host if host.isascii() else idna.encode(host, uts46=True).decode()
-        number = address(f"{name}:{port or DEFAULT_PORTS[scheme]}").port
     except ValueError:
         raise InvalidOrigin(text) from None
-    is_default = number == DEFAULT_PORTS[scheme]
-    return f"{scheme}://{name}" if is_default else f"{scheme}://{name}:{number}"
+    if not (_HOST.fullmatch(name) and 1 <= port <= MAX_PORT):
+        raise InvalidOrigin(text)
+    is_default = port == DEFAULT_PORTS[scheme]
+    return f"{scheme}://{name}" if is_default else f"{scheme}://{name}:{port}"
 
 
 def _of_address(text: str) -> str:

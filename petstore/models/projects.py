@@ -12,11 +12,9 @@ from petstore import clock
 from petstore.events import emit_after_commit
 from petstore.models import RuleError
 from petstore.models.plans import PLANS, Quota, quota_of
-from petstore.settings import LABEL
 from petstore.storage import BaseModel, compiled, db, placeholder
 
 MAX_SLUG_LENGTH = 63
-SLUG = re.compile(LABEL)
 TAKEN = "The slug {} is taken by another project."
 RETIRED = (
     "The slug {} belonged to a project that was deleted. No slug is given twice: "

@@ -32,7 +32,6 @@ from petstore.models.credentials import contains_key
 from petstore.models.projects import Project
 from petstore.quotas.strategy import Decision
 from petstore.schemas.fields import INT64_MAX, INTEGER_PATTERN
-from petstore.settings import Settings
 from petstore.storage import NEVER, close_connections, deadline
 
 API_PREFIX = "/v1"
@@ -286,14 +285,14 @@ class IdConverter(BaseConverter):
         return int(value)
 
 
-def init_app(app: Flask, settings: Settings) -> None:
+def init_app(app: Flask, base_domain: str | None) -> None:
     """Bound forms with files, and let routes be exact and contain ids."""
     app.config["MAX_FORM_PARTS"] = MAX_PARAMETERS
     # For all fields without files, and for the headers of a part, which parse slowly.
     app.config["MAX_FORM_MEMORY_SIZE"] = 2 * MAX_BODY_BYTES
     app.url_map.converters["id"] = IdConverter
     app.url_map.merge_slashes = False
-    app.before_request(partial(_begin, settings.base_domain))
+    app.before_request(partial(_begin, base_domain))
 
 
 def _begin(base_domain: str | None) -> None:
