@@ -27,7 +27,7 @@ from petstore.errors import NO_HEADERS, ErrorResponse, InvalidRequest
 from petstore.models import Conflict, RuleError
 from petstore.models.stored_responses import Attempt, StillRunning, StoredResponse
 from petstore.schemas import ResourceSchema, StrictSchema, faults_of
-from petstore.storage import Locked
+from petstore.storage import Locked, Row
 from petstore.web.application import (
     JsonResponse,
     current_request,
@@ -224,13 +224,13 @@ def _read_attempt() -> Attempt | None:
     return Attempt(request.state.project_id, request.path, key, fingerprint)
 
 
-def _replay(stored: StoredResponse, attempt: Attempt) -> Response:
+def _replay(stored: Row, attempt: Attempt) -> Response:
     if bytes(stored.fingerprint) != attempt.fingerprint:
         raise ErrorResponse("idempotency_key_reused")
     headers = {"Idempotent-Replayed": "true"}
     if stored.location:
         headers["Location"] = stored.location
-    body, status = bytes(stored.body or b""), stored.status or 200  # never null
+    body, status = bytes(stored.body), stored.status
     if status >= HTTPStatus.BAD_REQUEST:
         current_request().state.error_code = orjson.loads(body)["code"]  # for the log
     return JsonResponse(body, status, headers)

@@ -100,7 +100,7 @@ class Pet(OfProject, BaseModel):
         as `petstore.models.orders.correct_pet` does, which knows when the status may
         change. Raises `NotFound`, and `ProjectFull` for a new category.
         """
-        changes = _changed(changes)
+        changes = _folded(changes) | _by_now()
         if "category_id" in changes:
             take_rows(project_id, 0)  # no category is deleted meanwhile
             Category.ensure(project_id, changes["category_id"])
@@ -140,7 +140,7 @@ class Pet(OfProject, BaseModel):
             is_of_source = (cls.project == project_id) & (cls.category_id == source)
             few = cls.select(cls.id).where(is_of_source)
             ids = [pet.id for pet in few.order_by(cls.id).limit(MOVED_AT_ONCE)]
-            changes = _changed({"category_id": target})
+            changes = {"category_id": target} | _by_now()
             cls.update(changes).where(cls.id.in_(ids)).execute()
         return len(ids)
 
@@ -253,10 +253,6 @@ def _release() -> Query:
     return Pet.update(status=placeholder("status")).where(
         _BY_ID, Pet.status == "pending"
     )
-
-
-def _changed(changes: dict[str, Any]) -> dict[str, Any]:
-    return _folded(changes) | _by_now()
 
 
 def _folded(changes: dict[str, Any]) -> dict[str, Any]:
