@@ -22,11 +22,11 @@ animals = Group(name="animals", help="Animals as CSV, for spreadsheets.")
 
 
 def _columns(_: object, __: object, options: tuple[str, ...]) -> dict[str, str]:
-    """Return which column each of our heads is, or that there is none."""
+    """Return the head in the file for each of ours, or "" for none."""
     columns: dict[str, str] = {}
     for option in options:
         head, _, ours = option.rpartition("=")
-        if not ours:  # the column is none of what it would be taken for
+        if not ours:  # no column of ours is guessed from this head
             columns |= {each: "" for each in HEADS if guess(each, [head])}
         elif head and ours in HEADS:
             columns[ours] = head

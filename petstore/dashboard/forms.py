@@ -46,7 +46,7 @@ MAX_MESSAGE_LENGTH = 300  # a message is in the cookie, too
 SEE_OTHER = 303
 # A browser that goes back to a page with the errors of a form shows that page again.
 MAY_BE_SHOWN_AGAIN = {"Cache-Control": "private, no-cache"}
-# Instead of the path, which may have characters that no database stores.
+# In place of a path in stored responses: no database stores all characters of paths.
 FORMS = "forms"
 
 View = Callable[..., ResponseReturnValue]

@@ -44,7 +44,7 @@ from petstore.web.turns import Turns, turns_of
 MAX_FIELDS = 64  # of the page about a file
 STATUS = "status."  # before a status of another system, in the names of fields
 SHOWN_ROWS = 20
-NO_PROJECT = 0  # in place of its id
+NO_PROJECT = 0  # instead of an id, for a turn of the whole worker
 SEPARATORS = {",": "Comma", ";": "Semicolon", "\t": "Tab", "|": "Bar |"}
 # The columns, in the words of the page.
 COLUMNS = {"name": "Name", "category": "Category", "status": "Status"}
@@ -117,7 +117,7 @@ def answer(file: str) -> ResponseReturnValue:
         added, corrected = len(done.added), len(done.corrected)
         message = f"{added:,} animal{'s are' if added != 1 else ' is'} added"
         message += f", {corrected:,} corrected" if corrected else ""
-        # It stands among the changes of animals, too, which are what people look at.
+        # With facts, it is also among the changes of animals, where people look for it.
         return Outcome(INDEX, f"{message}.", facts={} if added or corrected else None)
 
     return import_upload(file=file)

@@ -8,7 +8,7 @@ from marshmallow import EXCLUDE
 
 from petstore.schemas.pets import FilePetSchema
 
-LEFT_OUT = "skip"  # in place of the column that names animals without a name
+LEFT_OUT = "skip"  # what becomes of lines without a name
 DELIMITERS = ",;\t|"
 # The names that people know. A file that is not UTF-8 or UTF-16 has one of these.
 ENCODINGS = (

@@ -26,9 +26,9 @@ class Export(NamedTuple):
 
     read: Callable[..., list[Any]]
     schema: ResourceSchema
-    id: str  # the member that the column of the names follows
-    head: str  # of that column
-    find_names: Callable[[int, list[Any]], dict[int, str]]  # of what the rows name
+    id: str  # the member that refers to it; the names are in the next column
+    head: str  # of the next column
+    find_names: Callable[[int, list[Any]], dict[int, str]]  # by ids
 
 
 def animals(project_id: int, separator: str = ",") -> Iterator[bytes]:

@@ -110,7 +110,7 @@ class Sheet:
         self.names = {x.category for x in self if x.category}
 
     def __iter__(self) -> Iterator[FilePet]:
-        """Yield the animals; others go on between parts of them."""
+        """Yield the animals, and let other requests run between parts of them."""
         return chain.from_iterable(in_parts(self._pets))
 
     def ask_whose(self, question: Question) -> None:
@@ -203,7 +203,7 @@ class Sheet:
 
 
 class There(NamedTuple):
-    """What a project has of what a file names."""
+    """The animals, orders and categories of a project that a file refers to."""
 
     pets: dict[int, Row]
     orders: dict[int, int]  # the open ones, by the ids of animals
@@ -399,10 +399,11 @@ def _whose(sheet: Sheet, there: There) -> str | None:
 
 
 def store(project: Project, plan: Plan, *, is_shown: bool = False) -> Plan:
-    """Do what a file says to the project as it is by now, and return what was done.
+    """Add and correct the animals of a file, and return what was done.
 
-    If somebody has been shown the plan, nothing else is done. Raises `LinesAtFault` and
-    `ProjectFull`.
+    The project may have changed since the plan was made. Raises `LinesAtFault` if that
+    puts a line at fault, or if the file would do something else than what somebody has
+    been shown. Raises `ProjectFull`.
     """
     plan.require_no_fault()
     with db.atomic():

@@ -120,9 +120,9 @@ class Fault(NamedTuple):
 
 
 class Table:
-    """The heads of a file, and its lines, which are read once.
+    """The heads of a file, and its lines, which can be read once.
 
-    Raises `NotReadable`, for the first time when it is made.
+    To make one, and to read its lines, raises `NotReadable`.
     """
 
     def __init__(self, content: bytes, choices: Choices) -> None:
@@ -186,7 +186,7 @@ class Table:
                 yield number, cells + [""] * (width - len(cells))
 
     def _best(self, separators: Iterable[str]) -> str:
-        """Return the separator that makes most heads that we know."""
+        """Return the separator with which most heads are known."""
         found: dict[str, tuple[int, int]] = {}
         faults: set[str] = set()
         for each in separators:
@@ -240,7 +240,7 @@ def _go_on() -> None:
 
 
 def _encoding(content: bytes, chosen: str | None) -> tuple[str, str]:
-    """Return the name of the encoding, and Python's."""
+    """Return the name of the encoding, and Python's name for it."""
     text = content.removeprefix(codecs.BOM_UTF8).lstrip()
     for beginning, part, kind, advice in KINDS:
         if re.match(beginning, text, re.DOTALL) and part in content:
