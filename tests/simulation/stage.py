@@ -79,7 +79,8 @@ class Template:
             app.jinja_env.get_template(f"{page}.html")
         for each in gc.get_objects():
             if isinstance(each, CompiledQuery):
-                with suppress(TypeError):  # that it depends on choices
+                # It may depend on choices, or on PostgreSQL.
+                with suppress(TypeError, AttributeError):
                     each._compile(each._database.obj, ())
             elif isinstance(each, Delayed):
                 each.is_started = False  # what it would call never runs in a copy
