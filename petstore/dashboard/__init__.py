@@ -49,7 +49,7 @@ def init_app(app: Flask, settings: Settings) -> None:
     ]
     for page in (sign_in, sheets, *MENU[WRITE].values(), *MENU[FULL].values()):
         app.register_blueprint(page.bp)
-    # To compile them takes 0.1 s, in which a worker answers nobody: it does so before
-    # it serves.
+    # Compiling these takes 0.1 s. A worker answers nobody meanwhile, so it does this
+    # before it serves.
     for template in ("macros.html", "import_question.html", "usage.html"):
         app.jinja_env.get_template(template)

@@ -33,8 +33,7 @@ bp = PageBlueprint(
 def orders() -> str:
     project_id = current_project().id
     page = read_list(INDEX, DashboardOrderQuery(), Order.listed)
-    unknown = dict.fromkeys(STATUSES)
-    counts = unknown if page.is_search else Order.counts(project_id)
+    counts = dict.fromkeys(STATUSES) if page.is_search else Order.counts(project_id)
     names = Pet.names(project_id, {order.pet_id for order in page.rows})
     return render_template("orders.html", page=page, counts=counts, names=names)
 
