@@ -39,7 +39,7 @@ STEPS = {
     ],
     "key": ["petstore.api:_identify"],
     "quota": ["petstore.api:_count"],
-    "contract": ["petstore.api.contract:Operation._load"],
+    "contract": ["petstore.api.contract:Operation._load_all"],
     "view": ["petstore.api.contract:Operation._carry_out"],
     "query": ["petstore.models.pets:Pet.get_own", "petstore.models.pets:Pet.page"],
     "dump": ["petstore.schemas:StrictSchema._serialize"],
