@@ -79,7 +79,7 @@ AT_MOST = {
     ("postgresql", "get"): 1400,
     ("postgresql", "create"): 1600,
 }
-WARM_UP = 100  # requests, so that each tenant asks and statements are prepared
+WARM_UP = 100  # requests, so that each tenant asks
 REQUESTS, FEW_REQUESTS, FEWEST_REQUESTS = 200, 60, 20
 
 Table = dict[tuple[str, str], Figures]  # by store and row

@@ -178,8 +178,6 @@ class Settings:
     database_url: str = setting("DATABASE_URL", database_url, "sqlite:///petstore.db")
     """`sqlite:///FILE`, or `postgresql://USER:PASSWORD@HOST:PORT/NAME`
     (PostgreSQL 14 or newer)"""
-    prepared_statements: bool = setting("PETSTORE_PREPARED_STATEMENTS", number(0, 1), 1)
-    """set it to 0 behind PgBouncer in transaction mode"""
     redis_url: str | None = setting("REDIS_URL", redis_url)
     """the [Redis](#redis) 6 or newer that counts requests; without it the database
     does"""

@@ -303,7 +303,7 @@ def stranger(client_of: Callable[[str | None], FlaskClient]) -> FlaskClient:
 
 def _migrate(url: str) -> None:
     # Not the global databases, which a test may already be using.
-    databases = databases_at(url, prepares_statements=True)
+    databases = databases_at(url)
     migrator.migrate(databases)
     databases.close()
 

@@ -73,7 +73,7 @@ def copy_to(url: str) -> None:
     nobody gets a quota twice. Raises `CopyFailed`.
     """
     source = opened_databases()
-    with closing(databases_at(url, prepares_statements=False)) as target:
+    with closing(databases_at(url)) as target:
         target.extend_timeouts()
         migrator.migrate(target)
         with ExitStack() as stack:

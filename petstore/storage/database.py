@@ -30,9 +30,7 @@ class Databases(NamedTuple):
 
 def open_databases(settings: Settings) -> None:
     """Choose the databases of the settings; each connects when it is first used."""
-    databases = databases_at(
-        settings.database_url, prepares_statements=settings.prepared_statements
-    )
+    databases = databases_at(settings.database_url)
     db.initialize(databases.db)
     counters.initialize(databases.counters)
 
@@ -41,7 +39,7 @@ def opened_databases() -> Databases:
     return Databases(db.obj, counters.obj)
 
 
-def databases_at(url: str, *, prepares_statements: bool) -> Databases:
+def databases_at(url: str) -> Databases:
     """Return the databases at a URL that the settings have checked."""
     scheme, _, rest = url.partition("://")
     if scheme == "sqlite":
@@ -51,5 +49,5 @@ def databases_at(url: str, *, prepares_statements: bool) -> Databases:
             # A hit does not wait for the disk.
             Sqlite(f"{path}.counters", synchronous="normal", wal_autocheckpoint=pages),
         )
-    database = Postgresql(url, prepares_statements=prepares_statements)
+    database = Postgresql(url)
     return Databases(database, database)

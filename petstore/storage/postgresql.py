@@ -72,8 +72,9 @@ class Connection(psycopg.Connection[Row]):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.limit: float | None = None  # of a statement, in seconds
+        # A pooler in transaction mode serves too, since no statement is prepared.
         self.autocommit, self.prepare_threshold = True, None
-        # Numbers are always sent as int8, so that a statement is prepared once.
+        # Numbers are always sent as int8, which all columns with numbers are.
         self.adapters.register_dumper(int, Int8Dumper)
         self.opened_at = clock.monotonic()
         # At random, so that those that were opened together do not end together.
@@ -108,15 +109,13 @@ class Connection(psycopg.Connection[Row]):
                 raise Late("the server took too long") from error
             raise
 
-    def fetch(
-        self, compiled: CompiledSql, values: dict[str, Any] | None, *, prepare: bool
-    ) -> list[Row]:
+    def fetch(self, compiled: CompiledSql, values: dict[str, Any] | None) -> list[Row]:
         """Run a statement and return all its rows.
 
         All statements share a cursor: to make one takes as long as half a statement.
         """
         self._kept_cursor = cursor = self._kept_cursor or self.cursor()
-        cursor.execute(compiled.sql, values, prepare=prepare)
+        cursor.execute(compiled.sql, values)
         return [] if cursor.rownumber is None else cursor.fetchall()
 
     def _cancel(self) -> None:
@@ -136,9 +135,8 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
     # A function of SQL: where a text begins in another one; 0 if nowhere.
     position = staticmethod(fn.STRPOS)
 
-    def __init__(self, url: str, *, prepares_statements: bool) -> None:
+    def __init__(self, url: str) -> None:
         self._has_time_limits = True
-        self._prepares_statements = prepares_statements
         self._refuses_until = 0.0  # by `clock.monotonic`
         self._refusal = psycopg.OperationalError
         self._failed_at: dict[str, float] = {}  # by host
@@ -440,9 +438,8 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
         compiled: CompiledSql,
         values: dict[str, Any] | None,
     ) -> list[Row]:
-        is_prepared = self._prepares_statements and values is not None
         with as_peewee_errors:
-            return connection.fetch(compiled, values, prepare=is_prepared)
+            return connection.fetch(compiled, values)
 
     def _run(self, function: Callable[..., Result], *arguments: Any) -> Result:
         """Call a function; raises `Busy` if it waits too long for the server."""

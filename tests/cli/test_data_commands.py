@@ -140,7 +140,7 @@ NAMES = ["Rex", "\\N", r"\t", "O'Malley, 'the \"cat\"'", "Zoë 🐈", " x "]
 @pytest.fixture
 def target(unmigrated_url: str) -> Iterator[Databases]:
     """The databases copied to, opened for inspection."""
-    target = databases_at(unmigrated_url, prepares_statements=False)
+    target = databases_at(unmigrated_url)
     yield target
     target.close()
 

@@ -42,7 +42,7 @@ def pgbouncer(server: str) -> Iterator[str]:
 def environ(postgresql_server: str) -> Iterator[dict[str, str]]:
     """Settings for a new database that is reached through PgBouncer."""
     with new_database(postgresql_server, "pooled"), pgbouncer(postgresql_server) as url:
-        environ = {"DATABASE_URL": url, "PETSTORE_PREPARED_STATEMENTS": "0"}
+        environ = {"DATABASE_URL": url}
         servers.flask(environ, "migrate").check_returncode()
         yield environ | {"WEB_CONCURRENCY": "2"}
 

@@ -38,7 +38,7 @@ def opened(set_limits: Callable[..., None]) -> Iterator[Opened]:
     with ExitStack() as stack:
 
         def opened(url: str) -> Postgresql:
-            database = Postgresql(url, prepares_statements=True)
+            database = Postgresql(url)
             stack.callback(database.disconnect)
             return database
 

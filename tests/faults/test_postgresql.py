@@ -186,7 +186,7 @@ def test_locked_counter_refuses_its_project_alone(
 
 @pytest.fixture
 def database(server: Postgres) -> Iterator[Postgresql]:
-    database = Postgresql(server.url, prepares_statements=True)
+    database = Postgresql(server.url)
     yield database
     database.disconnect()
 

@@ -47,7 +47,7 @@ def database(
     if database_url.startswith("sqlite"):
         engine = Sqlite(database_url.removeprefix("sqlite:///"))
     else:
-        engine = Postgresql(new_database("postgresql"), prepares_statements=True)
+        engine = Postgresql(new_database("postgresql"))
     yield engine
     deadline.set(NEVER)
     engine.disconnect()
