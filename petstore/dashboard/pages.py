@@ -5,7 +5,6 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-import peewee
 from flask import Blueprint, Flask, Response, render_template, request
 from flask.typing import ResponseReturnValue
 
@@ -16,7 +15,7 @@ from petstore.models import RuleError
 from petstore.models.activity import Event
 from petstore.models.keys import Key
 from petstore.settings import Settings
-from petstore.storage import db
+from petstore.storage import suppress_outage
 from petstore.storage.lists import MAX_COUNTED
 from petstore.web.application import (
     PAGE_HEADERS,
@@ -111,6 +110,11 @@ def _failure_page(
         return None
     is_for_a_moment = status in (429, 503)
     fields = forms.sent_again() if status in KEEPING_TEXT else {}
+    removal = None
+    if status in (404, 405):
+        with suppress_outage():
+            _recognise_sender()
+            removal = _find_removal()
     page = render_template(
         "failure.html",
         status=status,
@@ -119,31 +123,27 @@ def _failure_page(
         page=sessions.wanted_page() or PAGES_PREFIX if is_for_a_moment else None,
         fields=fields,
         typed=[text for name, text in fields.items() if forms.is_seen(name)],
-        removal=_find_removal() if status in (404, 405) else None,
+        removal=removal,
     )
     may_be_shown_again = forms.MAY_BE_SHOWN_AGAIN if fields else None
     response = Response(page, status, may_be_shown_again, mimetype="text/html")
     return _add_headers(response)
 
 
-def _find_removal() -> dict[str, Any] | None:
-    """Return by whom and when the item of the page was removed, if a person did it.
+def _recognise_sender() -> None:
+    """Find out who is signed in, for the menu: no hook runs for an unknown path."""
+    if current_request().state.caller is None:
+        with suppress(ErrorResponse):
+            sessions.recognise()
 
-    For the menu, it also finds out who is signed in, since no hook of a page runs for
-    an unknown path. In an outage it finds nothing.
-    """
-    state = current_request().state
-    try:
-        if state.caller is None:
-            with suppress(ErrorResponse):
-                sessions.recognise()
-        for argument, item_id in (request.view_args or {}).items():
-            if state.caller and argument in ITEMS:
-                kind, project_id = ITEMS[argument], state.caller.project_id
-                if event := Event.find_removal(project_id, kind, item_id):
-                    labels = Key.labels(project_id, [event.actor])
-                    return {"event": event, "labels": labels}
-    except peewee.DatabaseError as error:
-        if not db.is_outage(error):
-            raise
+
+def _find_removal() -> dict[str, Any] | None:
+    """Return by whom and when the item of the page was removed, if a person did it."""
+    caller = current_request().state.caller
+    for argument, item_id in (request.view_args or {}).items():
+        if caller and argument in ITEMS:
+            kind, project_id = ITEMS[argument], caller.project_id
+            if event := Event.find_removal(project_id, kind, item_id):
+                labels = Key.labels(project_id, [event.actor])
+                return {"event": event, "labels": labels}
     return None

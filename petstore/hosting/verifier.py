@@ -31,7 +31,7 @@ from petstore.models.domains import (
 from petstore.models.projects import Project
 from petstore.quotas.limiter import Limiter
 from petstore.settings import Address
-from petstore.storage import NEVER, db, deadline
+from petstore.storage import NEVER, db, deadline, suppress_outage
 
 
 @dataclass
@@ -113,12 +113,8 @@ def verifier_of(app: Flask) -> Verifier | None:
 @contextmanager
 def _background() -> Iterator[None]:
     """End the block early if the domain was removed, or if the database is away."""
-    try:
-        with suppress(peewee.DoesNotExist, NotFound), closing(db):
-            yield
-    except peewee.DatabaseError as error:
-        if not db.is_outage(error):
-            raise
+    with suppress_outage(), suppress(peewee.DoesNotExist, NotFound), closing(db):
+        yield
 
 
 def fetch_certificate(proxy: Address, domain: str) -> Certificate:

@@ -218,7 +218,7 @@ class Pet(OfProject, BaseModel):
 
     @classmethod
     def remove(cls, project_id: int, pet_id: int) -> Self:
-        """Delete an animal, and return its name; raises `NotFound`.
+        """Delete an animal, and return it with its name alone; raises `NotFound`.
 
         Call it in a transaction.
         """

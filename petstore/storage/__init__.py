@@ -18,3 +18,4 @@ from petstore.storage.engine import db as db
 from petstore.storage.engine import deadline as deadline
 from petstore.storage.engine import placeholder as placeholder
 from petstore.storage.engine import seconds_left as seconds_left
+from petstore.storage.engine import suppress_outage as suppress_outage

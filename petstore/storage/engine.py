@@ -8,7 +8,8 @@ import math
 import queue
 import re
 from collections import namedtuple
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache, partial
 from pathlib import Path
@@ -91,6 +92,16 @@ def seconds_left(limit: float) -> float:
     if left <= 0:
         raise Busy("the request has waited for as long as it may")
     return left
+
+
+@contextmanager
+def suppress_outage() -> Iterator[None]:
+    """End the block early if the database is away; any other fault is raised."""
+    try:
+        yield
+    except peewee.DatabaseError as error:
+        if not db.is_outage(error):
+            raise
 
 
 def close_connections() -> None:

@@ -3,7 +3,6 @@
 import time
 from typing import NamedTuple
 
-import peewee
 from peewee import ColumnBase, Field, Model, Query
 
 from petstore import clock, events, timeouts
@@ -15,7 +14,7 @@ from petstore.models.requests import FAILURES_KEPT_MS, FailedRequest, KeyUsage
 from petstore.models.sessions import FILE_KEPT_MS, Session, Upload
 from petstore.models.stored_responses import StoredResponse
 from petstore.quotas.database import Counter, Strike
-from petstore.storage import CompiledQuery, close_connections, db
+from petstore.storage import CompiledQuery, close_connections, suppress_outage
 
 
 class Retention(NamedTuple):
@@ -65,10 +64,8 @@ def delete_outdated() -> None:
 
 def _delete(delete_some: CompiledQuery) -> None:
     try:
-        while len(delete_some()) == timeouts.LIMITS.deleted_rows:
-            time.sleep(timeouts.LIMITS.deletion_pause_seconds)
-    except peewee.DatabaseError as error:
-        if not db.is_outage(error):  # after one, it is tried again next time
-            raise
+        with suppress_outage():  # after one, it is tried again next time
+            while len(delete_some()) == timeouts.LIMITS.deleted_rows:
+                time.sleep(timeouts.LIMITS.deletion_pause_seconds)
     finally:
         close_connections()
