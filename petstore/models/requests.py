@@ -195,7 +195,7 @@ def _write_uses(uses: list[KeyUse]) -> None:
         used[key_id] = at_ms
     # All processes write in the same order, which prevents a deadlock.
     for key_id, at_ms in sorted(used.items()):
-        _mark_used(key=key_id, used_ms=at_ms)
+        mark_used(key=key_id, used_ms=at_ms)
     for place in sorted(served.keys() | refused.keys()):
         key_id, day = place
         figures = {"served": served[place], "refused": refused[place]}
@@ -203,7 +203,7 @@ def _write_uses(uses: list[KeyUse]) -> None:
 
 
 @compiled(db)
-def _mark_used() -> Query:
+def mark_used() -> Query:
     is_due = Key.last_used_ms.is_null() | (
         Key.last_used_ms + STEP_MS <= placeholder("used_ms")
     )

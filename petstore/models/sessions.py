@@ -1,6 +1,6 @@
 """Sessions of the dashboard, and the file that is to be imported in one."""
 
-from typing import Self
+from typing import NamedTuple, Self
 
 import peewee
 from peewee import Case, Query, fn
@@ -12,7 +12,7 @@ from petstore.models import NotFound, RuleError
 from petstore.models.callers import Caller, callers
 from petstore.models.credentials import digest_of
 from petstore.models.keys import Key
-from petstore.models.requests import WriteQueue
+from petstore.models.requests import WriteQueue, mark_used
 from petstore.storage import BaseModel, Row, compiled, db, placeholder
 
 IDLE_MS = 60 * clock.MS_PER_MINUTE  # without a request
@@ -43,7 +43,9 @@ class Session(BaseModel):
     @classmethod
     def begin(cls, caller: Caller) -> str:
         token = randomness.token(TOKEN_BYTES)
-        _insert(digest=digest_of(token).hex(), key=caller.key_id)
+        digest = digest_of(token).hex()
+        [(began_ms,)] = _insert(digest=digest, key=caller.key_id)
+        seen.add(Sight(caller.key_id, digest, began_ms))
         return token
 
     @classmethod
@@ -61,9 +63,10 @@ class Session(BaseModel):
         """
         digest = digest_of(token).hex()
         for *columns, seen_ms, now_ms in _select_caller(digest=digest):
+            caller = Caller._make(columns)
             if now_ms - (seen_ms or 0) >= STEP_MS:
-                seen.add((digest, now_ms))
-            return Caller._make(columns)
+                seen.add(Sight(caller.key_id, digest, now_ms))
+            return caller
         return None
 
     @staticmethod
@@ -169,7 +172,7 @@ def _insert() -> Query:
         ends_ms=db.now_ms + IDLE_MS,
         began_ms=db.now_ms,
         seen_ms=db.now_ms,
-    ).returning(Session.ends_ms)
+    ).returning(Session.began_ms)
 
 
 @compiled(db)
@@ -192,10 +195,21 @@ def _mark_seen() -> Query:
     return row.where(Session.digest == placeholder("digest"), is_due)
 
 
-def _write_seen(notes: list[tuple[str, int]]) -> None:
-    # All processes write in the same order, which prevents a deadlock.
-    for digest, seen_ms in sorted({*notes}):
-        _mark_seen(digest=digest, seen_ms=seen_ms)
+class Sight(NamedTuple):
+    """The use of a session, and so of its key."""
+
+    key_id: int
+    digest: str
+    at_ms: int
+
+
+def _write_seen(sights: list[Sight]) -> None:
+    # All processes write in the same order, which prevents a deadlock: keys first, as
+    # those who delete one with its sessions.
+    for key_id, at_ms in sorted({(sight.key_id, sight.at_ms) for sight in sights}):
+        mark_used(key=key_id, used_ms=at_ms)
+    for digest, at_ms in sorted({(sight.digest, sight.at_ms) for sight in sights}):
+        _mark_seen(digest=digest, seen_ms=at_ms)
 
 
 # No page waits for a lock only to note that its session was used.

@@ -17,6 +17,7 @@ from petstore.clock import MS_PER_DAY
 from petstore.models.callers import Caller
 from petstore.models.keys import Key
 from petstore.models.projects import Project
+from petstore.models.requests import totals_of
 from petstore.models.secrets import Secret
 from petstore.models.sessions import MOST_LISTED, Session, seen
 from petstore.storage import db
@@ -101,6 +102,19 @@ def test_session_ends_after_an_hour_or_twelve(browser: Browser, key: str, clock:
         seen.flush()
     clock.move(seconds=1)
     assert browser.get("/dashboard").status_code == 303
+
+
+@of_both_engines
+def test_signing_in_and_opening_a_page_is_a_use_of_the_key(
+    browser: Browser, key: str, clock: Clock
+):
+    for seconds in (0, 600):
+        clock.move(seconds=seconds)
+        browser.get("/dashboard")
+        seen.flush()
+        own = Key.find_by_prefix(key[:16])
+        assert own.last_used_ms == clock.now_ms
+    assert totals_of([own])[own.id] == (0, 0, 0, 0)  # a page is no request
 
 
 def test_page_waits_for_no_write_of_its_session(browser: Browser, clock: Clock):
