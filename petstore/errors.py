@@ -58,6 +58,11 @@ ERRORS = {
         "The role or an origin of the key does not allow the request; another key may.",
         example=("This key may only read. This takes a key that may write.",),
     ),
+    "project_suspended": Kind(
+        403,
+        "The operator has suspended the project; nothing of it is lost, or served.",
+        "This project is suspended until whoever runs this service resumes it.",
+    ),
     "not_found": Kind(
         404,
         "There is no such path, or the project has no such item.",

@@ -79,6 +79,8 @@ KINDS = {
     "plan_changed": Kind(
         "Plan changed", ("plan", "per_minute", "per_day", "max_rows", "was")
     ),
+    "project_suspended": Kind("Project suspended", ()),
+    "project_resumed": Kind("Project resumed", ()),
     "animals_imported": Kind("Animals imported", ("animals", "corrected")),
     "domain_added": Kind("Domain added", ("domain",)),
     "domain_verified": Kind("Domain verified", ("domain",)),

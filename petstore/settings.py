@@ -218,7 +218,8 @@ class Settings:
     )
     """how many domains a project may verify for the first time in a UTC day"""
     contact: str | None = setting("PETSTORE_CONTACT", contact)
-    """whom pages name for another plan: a URL, or an email address"""
+    """whom pages name for another plan, and for a suspended project: a URL, or an
+    email address"""
     metrics_directory: str | None = setting("PROMETHEUS_MULTIPROC_DIR", str)
     """a directory in which workers keep their metrics; other files there stay"""
 

@@ -83,7 +83,8 @@ def test_each_command_is_documented_with_its_arguments_and_options(app: Flask):
     found = []
     for name, command in commands_of(app.cli):
         given = [p for p in command.params if p.param_type_name == "argument"]
-        options = [p.opts[0] for p in command.params if p not in given]
+        options = [p for p in command.params if p not in given]
+        options = [name for p in options for name in p.opts[:1] + p.secondary_opts]
         names = [p.name.upper() for p in given if p.required]
         found.append(" ".join(["flask", name, *names, *sorted(options)]))
     assert sorted(told) == sorted(found)

@@ -29,6 +29,7 @@ from petstore.models.pets import Pet
 from petstore.models.projects import Plan, Project
 from petstore.models.requests import FailedRequest, failures
 from petstore.models.sessions import Session
+from petstore.upkeep.projects import set_suspended
 from tests.harness.dns_server import DnsServer
 from tests.harness.documents import commands_of, rows_of
 from tests.harness.host_fixtures import BASE
@@ -36,7 +37,8 @@ from tests.harness.services import AMPLE
 
 RIVAL, STRANGER, OPERATOR = "another project", "stranger", "operator"
 SESSIONS = ("session of write", "session of full")
-CALLERS = (*ROLES, *SESSIONS, STRANGER, RIVAL, OPERATOR)
+SUSPENDED = "suspended project"  # a full key of it, and its session
+CALLERS = (*ROLES, *SESSIONS, SUSPENDED, STRANGER, RIVAL, OPERATOR)
 YES, NO, OWN = "yes", "–", "own"
 SIGN_IN, HERE = "/dashboard/sign-in", f"http://{BASE}"
 LIMITS = Plan("enterprise", 54_321, 987_654)
@@ -76,7 +78,7 @@ class World:
         self.project = Project.add("Arche", None, LIMITS)
         self.other_key = Key.issue(self.project, label="Till")
         own = Project.add("Rival", None, AMPLE) if caller == RIVAL else self.project
-        role = "full" if caller == RIVAL else caller.rpartition(" ")[2]
+        role = "full" if caller in (RIVAL, SUSPENDED) else caller.rpartition(" ")[2]
         limits = (10_000, 10_000) if role == PUBLIC else ()
         self.key = Key.issue(own, Grant(role, *limits)) if role in ROLES else ""
         self.client, self.seen = app.test_client(), ""
@@ -85,7 +87,7 @@ class World:
             self.headers["X-Forwarded-For"] = "203.0.113.9"
         if self.key and caller not in SESSIONS:
             self.headers["Authorization"] = f"Bearer {self.key}"
-        if caller in (*SESSIONS, RIVAL):
+        if caller in (*SESSIONS, SUSPENDED, RIVAL):
             self.ask("POST", SIGN_IN, {"key": self.key})
         Order.place(self.project.id, self.pet(), "Ms Mohr 0170")
         self._made: dict[str, Callable[[], object]] = {
@@ -98,6 +100,8 @@ class World:
             "file": lambda: "x",  # of nobody: only its uploader's session finds one
         }
         self._domain()
+        if caller == SUSPENDED:
+            set_suspended(self.project, True)
         failing = {"Authorization": f"Bearer {self.other_key}"}
         app.test_client().get("/v1/nothing", base_url=HERE, headers=failing)
         failures.flush()

@@ -93,8 +93,14 @@ def _identify(request: ApplicationRequest) -> None:
 
 
 def _require_key(request: ApplicationRequest) -> None:
-    """Raise 401 without a valid key, and 403 for one that may not do this."""
-    caller = request.state.caller
+    """Raise 401 without a valid key, and 403 for one that may not do this.
+
+    Raises 403 for all keys of a suspended project, and for everybody at its hosts.
+    """
+    caller, state = request.state.caller, request.state
+    is_suspended = caller.is_suspended if caller else state.is_host_suspended
+    if is_suspended:
+        raise ErrorResponse("project_suspended")
     if not caller:
         is_sent = _bearer_token(request)
         raise ErrorResponse("invalid_api_key" if is_sent else "missing_api_key")

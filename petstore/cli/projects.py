@@ -30,7 +30,7 @@ from petstore.models.requests import (
 from petstore.schemas.fields import name_error
 from petstore.settings import LABEL
 from petstore.storage.lists import Cursor
-from petstore.upkeep.projects import count_rows, delete_project
+from petstore.upkeep.projects import count_rows, delete_project, set_suspended
 
 MOST = 10**12
 CUSTOM = " or ".join(name for name, terms in PLANS.items() if not terms.quota)
@@ -75,13 +75,14 @@ def create(name: str, slug: str | None, plan: str | None, **limits: int | None) 
 
 
 @projects.command("list")
-@table("slug, name, plan, per minute, per day, rows, max rows, created")
+@table("slug, name, state, plan, per minute, per day, rows, max rows, created")
 def list_projects() -> Iterator[Row]:
     """Print every project with its plan."""
     for project in Project.all_by_slug():
         yield (
             project.slug,
             project.name,
+            "suspended" if project.is_suspended else "active",
             project.plan,
             project.quota.per_minute,
             project.quota.per_day,
@@ -103,7 +104,20 @@ def list_projects() -> Iterator[Row]:
     type=click.IntRange(1, MOST),
     help=f"Animals, orders and categories together; {OF_CUSTOM}.",
 )
-def change(slug: str, name: str | None, plan: str | None, **limits: int | None) -> None:
+@click.option(
+    "--suspend/--resume",
+    "is_suspended",
+    default=None,
+    help="Serve nothing of it, and keep everything; or serve it again.",
+)
+def change(
+    slug: str,
+    name: str | None,
+    plan: str | None,
+    *,
+    is_suspended: bool | None,
+    **limits: int | None,
+) -> None:
     """Change the name of a project, and its plan from the next request on.
 
     A project on Enterprise may change one limit alone. A project that becomes
@@ -112,9 +126,10 @@ def change(slug: str, name: str | None, plan: str | None, **limits: int | None) 
     """
     project = find_project(slug)
     is_of_plan = plan or any(limits.values())
-    if name is None and not is_of_plan:
+    if name is None and is_suspended is None and not is_of_plan:
         raise click.UsageError(
-            "Nothing to change: give --name, --plan, --per-minute, --per-day or --rows."
+            "Nothing to change: give --name, --plan, --per-minute, --per-day, --rows, "
+            "--suspend or --resume."
         )
     if name is not None and (error := name_error(name)):
         raise click.UsageError(f"--name {error}.")
@@ -125,6 +140,8 @@ def change(slug: str, name: str | None, plan: str | None, **limits: int | None) 
         project.change_plan(Plan(plan or project.plan, **limits))
     if name is not None:
         project.rename(name)
+    if is_suspended is not None:
+        set_suspended(project, is_suspended)
     say(f"Changed the project {slug}.")
 
 

@@ -11,7 +11,7 @@ from itsdangerous import BadSignature
 from petstore import timeouts
 from petstore.dashboard.formats import duration
 from petstore.dashboard.forms import PROJECT, Form, View, go_to, save_draft
-from petstore.errors import MAX_BODY_BYTES, UNREADABLE, ErrorResponse
+from petstore.errors import ERRORS, MAX_BODY_BYTES, UNREADABLE, ErrorResponse
 from petstore.events import actor
 from petstore.models.callers import Caller
 from petstore.models.grants import require_role
@@ -35,7 +35,8 @@ SECURE_COOKIE = f"__Host-{COOKIE}"
 TOKEN = "token"  # noqa: S105 (the member of the cookie that names the session)
 OVER = (
     "Your session is over. It ends when you sign out, after an hour without a "
-    "request, after twelve hours, with its key, and when your project ends it."
+    "request, after twelve hours, with its key, and when your project ends it or is "
+    "suspended."
 )
 LONG_LISTS = ("whole", "name", "sort")  # lists with these parameters take long
 TOO_MANY_PAGES = "Your project has opened too many pages"
@@ -114,11 +115,23 @@ def require(role: str, *, has_reserve: bool = False) -> ResponseReturnValue | No
         return None
     # This does not delete the row of the session: no limit counts a request with an old
     # cookie, so it must not write. Housekeeping deletes the row.
-    message = OVER if session.pop(TOKEN, None) else ""
+    message = _reason_of_end() if session.pop(TOKEN, None) else ""
     typed = Form.of_request().values
     if not save_draft(request.path, typed) and any(typed.values()):
         raise ErrorResponse("missing_api_key")  # the page of the error keeps it
     return go_to("sign_in.sign_in", message, "note", next=wanted_page())
+
+
+def suspension() -> str:
+    """Return why nobody signs in to a project that is suspended, and whom to ask."""
+    message = ERRORS["project_suspended"].message
+    contact = current_app.jinja_env.globals["contact"]
+    return f"{message} Ask {contact}." if contact else message
+
+
+def _reason_of_end() -> str:
+    project = Project.get_or_none(id=session.get(PROJECT))
+    return suspension() if project and project.is_suspended else OVER
 
 
 def recognise(*, has_reserve: bool = False) -> bool:

@@ -47,6 +47,8 @@ def enter() -> ResponseReturnValue:
     caller = Caller.find_by_key(_entered_key())
     if caller is None:
         return _reject("invalid_api_key")
+    if caller.is_suspended:
+        return _reject("project_suspended", sessions.suspension())
     if not caller.may(WRITE):
         return _reject("key_not_allowed", role_refusal(caller.role, WRITE))
     decision = limiter_of(current_app).count_sign_in(caller)
@@ -94,7 +96,7 @@ def _next_page() -> str | None:
 def _reject(code: str, text: str = "") -> ResponseReturnValue:
     _count_failure()
     kind = ERRORS[code]
-    form = Form(errors={KEY: kind.message.format(text)})
+    form = Form(errors={KEY: text or kind.message})
     return sign_in(form), kind.status, kind.headers
 
 

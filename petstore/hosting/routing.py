@@ -59,7 +59,13 @@ def init_app(app: Flask, settings: Settings) -> None:
         host = find_host(name, verifier.base_domain)
         if host is None:
             raise ErrorResponse("unknown_host")
-        current_request().state.host_project_id = host.project_id
+        state = current_request().state
+        state.host_project_id = host.project_id
+        if host.is_suspended:
+            if not state.is_api:  # whose requests are counted before they are refused
+                raise ErrorResponse("project_suspended")
+            state.is_host_suspended = True
+            return None
         # Sessions begin and work only at the base domain.
         if host.project_id is not None and is_page_path(request.path):
             return _redirect(verifier.base_domain, 303)
@@ -71,7 +77,8 @@ def tls_allowed() -> dict[str, str]:
     require_private_client()
     name = request.args.get("domain", "")
     verifier = verifier_of(current_app)
-    if not (verifier and find_host(name, verifier.base_domain)):
+    host = find_host(name, verifier.base_domain) if verifier else None
+    if host is None or host.is_suspended:
         abort(404)
     return {"domain": name}
 

@@ -30,6 +30,7 @@ class Caller(NamedTuple):
     plan: str
     per_minute: int | None
     per_day: int | None
+    suspended_ms: int | None
 
     @classmethod
     def find_by_key(cls, key: str) -> Self | None:
@@ -66,6 +67,11 @@ class Caller(NamedTuple):
         )
 
     @property
+    def is_suspended(self) -> bool:
+        """Whether nothing of its project is served."""
+        return self.suspended_ms is not None
+
+    @property
     def is_banned(self) -> bool:
         return clock.now_ms() < (self.banned_until_ms or 0)
 
@@ -76,7 +82,7 @@ def callers() -> "ModelSelect[Key]":
     query = Key.select(
         *(Key.id, Key.prefix, Key.digest, Key.banned_until_ms, role),
         *(Key.per_minute, Key.per_day, Key.origins, Project.id, Project.slug),
-        *(Project.plan, Project.per_minute, Project.per_day),
+        *(Project.plan, Project.per_minute, Project.per_day, Project.suspended_ms),
     )
     works = Key.works_at(db.now_ms) & Project.deleted_ms.is_null()
     return query.join(Project).where(works)

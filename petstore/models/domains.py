@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple, Self
 
 import peewee
-from peewee import SQL, Case, Expression, Query, fn
+from peewee import SQL, Case, Expression, Function, Query, fn
 
 from petstore import clock, randomness
 from petstore.events import SYSTEM, emit_after_commit
@@ -172,6 +172,8 @@ class Domain(BaseModel):
     def state(self) -> str:
         if self.verified_ms is None:
             return "taken over" if self.lost_ms else "not verified"
+        if self.project.is_suspended:
+            return "suspended"
         if not self.project.has_domains:
             return "stopped by the plan"
         if self.has_expired:
@@ -274,8 +276,12 @@ class Domain(BaseModel):
             self._emit("domain_verified")
 
     def _change(self, *conditions: Expression, **columns: Any) -> bool:
-        """Update the row if the conditions hold; return whether it was there."""
-        update = Domain.update(**columns).where(Domain.id == self.id, *conditions)
+        """Update the row if the conditions hold; return whether it was there.
+
+        Nothing changes while its project is suspended: a check may be under way.
+        """
+        is_own = (Domain.id == self.id) & _is_of_served_project()
+        update = Domain.update(**columns).where(is_own, *conditions)
         return bool(update.execute())
 
     def _emit(self, event: str, **facts: str | None) -> None:
@@ -291,13 +297,15 @@ class Host(NamedTuple):
     """The project that a host serves, and the host to redirect its clients to."""
 
     project_id: int | None  # None: every project; the key decides
+    is_suspended: bool = False
     moved_to: str | None = None
 
     @classmethod
     def find_by_slug(cls, slug: str) -> Self | None:
         """Return the generated subdomain of a project, which never redirects."""
-        rows = _select_by_slug(slug=slug)
-        return cls(*rows[0]) if rows else None
+        for project_id, suspended_ms in _select_by_slug(slug=slug):
+            return cls(project_id, suspended_ms is not None)
+        return None
 
     @classmethod
     def find_by_domain(cls, name: str) -> Self | None:
@@ -311,21 +319,25 @@ class Host(NamedTuple):
             oldest_served_ms=now - EXPIRES_AFTER_MS,
             oldest_primary_ms=now - REDIRECTS_END_AFTER_MS,
         )
-        for project_id, primary in rows:
-            return cls(project_id, primary if primary != name else None)
+        for project_id, suspended_ms, primary in rows:
+            moved_to = primary if primary != name else None
+            return cls(project_id, suspended_ms is not None, moved_to)
         return None
 
 
 @compiled(db)
 def _select_by_slug() -> Query:
-    is_slug = Project.slug == placeholder("slug")
-    return Project.select(Project.id).where(is_slug, Project.deleted_ms.is_null())
+    project = Project.select(Project.id, Project.suspended_ms)
+    return project.where(
+        Project.slug == placeholder("slug"), Project.deleted_ms.is_null()
+    )
 
 
 @compiled(db)
 def _select_by_name() -> Query:
+    primary = _primary_name(placeholder("oldest_primary_ms"))
     return (
-        Domain.select(Domain.project, _primary_name(placeholder("oldest_primary_ms")))
+        Domain.select(Domain.project, Project.suspended_ms, primary)
         .join(Project)
         .where(
             Domain.name == placeholder("name"),
@@ -346,16 +358,21 @@ def _is_due(now: int) -> Expression:
         & Domain.certificate_issuer.is_null()
     )
     pause_ms = Case(None, [(is_issuing, GIVE_UP_AFTER_MS)], CHECK_AFTER_MS)
-    # SQLite would read all projects for `IN`, even for the domains of one.
-    entitled = Project.select(SQL("1")).where(
-        Project.id == Domain.project, Project.plan.in_(PLANS_WITH_DOMAINS)
-    )
     return (
         Domain.verified_ms.is_null(False)
         & was_served
         & (Domain.checked_ms < now - pause_ms)
-        & fn.EXISTS(entitled)
+        & _is_of_served_project(Project.plan.in_(PLANS_WITH_DOMAINS))
     )
+
+
+def _is_of_served_project(*conditions: Expression) -> Function:
+    """Return the condition that the domain's project is one of these, not suspended."""
+    # SQLite would read all projects for `IN`, even for the domains of one.
+    project = Project.select(SQL("1")).where(
+        Project.id == Domain.project, Project.suspended_ms.is_null(), *conditions
+    )
+    return fn.EXISTS(project)
 
 
 def _points_here_since(

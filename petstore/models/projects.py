@@ -75,6 +75,9 @@ class Project(BaseModel):
     rows_held: Any = peewee.BigIntegerField(null=True)
     # Since when its rows are being deleted.
     deleted_ms = peewee.BigIntegerField(null=True)
+    # Since when nothing of it is served. Release 1.3.0, which may run beside this one,
+    # serves it nevertheless.
+    suspended_ms = peewee.BigIntegerField(null=True)
 
     @classmethod
     def add(cls, name: str, slug: str | None, plan: Plan) -> Self:
@@ -147,6 +150,25 @@ class Project(BaseModel):
         given = {name: limit for name, limit in limits.items() if limit is not None}
         is_on_plan = Project.plan == self.plan
         self._change("plan_changed", {"plan": self.plan, **given}, is_on_plan)
+
+    @property
+    def is_suspended(self) -> bool:
+        return self.suspended_ms is not None
+
+    def set_suspended(self, is_suspended: bool) -> bool:
+        """Serve nothing of it from the next request on, or all again.
+
+        Return whether that is new; `petstore.upkeep.projects` then ends its sessions.
+        """
+        suspended_ms = clock.now_ms() if is_suspended else None
+        update = Project.update(suspended_ms=suspended_ms).where(
+            Project.id == self.id, Project.suspended_ms.is_null(is_suspended)
+        )
+        is_changed = bool(update.execute())
+        if is_changed:
+            event = "project_suspended" if is_suspended else "project_resumed"
+            emit_after_commit(event, project=self.slug)
+        return is_changed
 
     def mark_deleted(self) -> None:
         """End its keys and its subdomain on their very next request."""

@@ -12,6 +12,7 @@ from petstore.models import NotFound, RuleError
 from petstore.models.callers import Caller, callers
 from petstore.models.credentials import digest_of
 from petstore.models.keys import Key
+from petstore.models.projects import Project
 from petstore.models.requests import WriteQueue, mark_used
 from petstore.storage import BaseModel, Row, compiled, db, placeholder
 
@@ -59,6 +60,8 @@ class Session(BaseModel):
     def find_caller(cls, token: str) -> Caller | None:
         """Return who has signed in, if the session has not ended and its key works.
 
+        Nobody has signed in to a project that is suspended.
+
         From then on it lasts for an hour, but twelve in all.
         """
         digest = digest_of(token).hex()
@@ -87,6 +90,11 @@ class Session(BaseModel):
         if found is None:
             raise NotFound("session", name)
         _end(caller, found.digest, session_key=found.prefix)
+
+    @classmethod
+    def end_all(cls, project_id: int) -> None:
+        keys = Key.select(Key.id).where(Key.project == project_id)
+        cls.delete().where(cls.key.in_(keys)).execute()
 
     @classmethod
     def end_others(cls, caller: Caller, token: str) -> None:
@@ -181,7 +189,11 @@ def _select_caller() -> Query:
         callers()
         .select_extend(Session.seen_ms, db.now_ms)
         .join_from(Key, Session)
-        .where(Session.digest == placeholder("digest"), Session.ends_ms > db.now_ms)
+        .where(
+            Session.digest == placeholder("digest"),
+            Session.ends_ms > db.now_ms,
+            Project.suspended_ms.is_null(),
+        )
     )
 
 

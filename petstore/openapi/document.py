@@ -88,8 +88,8 @@ NOT_JSON = 415
 NOT_SHARED = {405, CONFLICT, 431}
 # The errors that every operation may cause.
 EVERYWHERE = {
-    *("invalid_request", "missing_api_key", "key_not_allowed", "unknown_host"),
-    *("rate_limit_exceeded", "internal_error", "service_unavailable"),
+    *("invalid_request", "missing_api_key", "key_not_allowed", "project_suspended"),
+    *("unknown_host", "rate_limit_exceeded", "internal_error", "service_unavailable"),
 }
 ERROR_MEMBERS = {
     # It is no enumeration, since a later code would break generated clients.

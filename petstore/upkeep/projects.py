@@ -1,4 +1,4 @@
-"""Counts and deletes the rows of a project, in all tables that belong to projects."""
+"""Suspends projects, and counts and deletes what belongs to them."""
 
 import time
 from collections.abc import Iterator
@@ -12,10 +12,22 @@ from petstore import models, quotas, timeouts
 from petstore.models.domains import Domain
 from petstore.models.keys import Key
 from petstore.models.projects import Project, take_rows
+from petstore.models.sessions import Session
 from petstore.storage import BaseModel, db
 from petstore.storage.copies import table_groups
 
 ROUNDS = 10  # of deleting, while requests that are under way add rows
+
+
+def set_suspended(project: Project, is_suspended: bool) -> None:
+    """Suspend or resume a project, and end its sessions with the files that wait.
+
+    Sessions can begin while it is suspended: in release 1.3.0, or with a sign-in that
+    was under way. These end when it is resumed.
+    """
+    with db.atomic():
+        if project.set_suspended(is_suspended):
+            Session.end_all(project.id)
 
 
 def import_tables() -> None:

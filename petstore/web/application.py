@@ -74,6 +74,7 @@ class RequestState:
     headers: list[Header]  # of its response
     is_api: bool  # whether its path belongs to the API, known or not
     host_project_id: int | None = None  # None: the host serves every project
+    is_host_suspended: bool = False  # with the project of the host
     caller: Caller | None = None  # None: no valid key, or nobody has signed in
     project_id: int = field(init=False)  # of an operation that a key may carry out
     project: Project = field(init=False, repr=False)  # of a page, with its caller

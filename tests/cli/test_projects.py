@@ -63,8 +63,10 @@ def test_json_list_is_one_array(flask: Callable):
     flask("projects", "create", "The  Shelter", *ENTERPRISE)
     [row] = json.loads(text_of(flask("projects", "list", "--json")))
     limits = {"perMinute": 7, "perDay": 70, "rows": 0, "maxRows": None}
-    named = {"slug": "the-shelter", "name": "The  Shelter", "plan": "enterprise"}
-    assert row == named | limits | {"created": "2027-03-17T12:00:10Z"}
+    named = {"slug": "the-shelter", "name": "The  Shelter", "state": "active"}
+    assert row == named | {"plan": "enterprise"} | limits | {
+        "created": "2027-03-17T12:00:10Z"
+    }
 
 
 def test_invalid_plan_or_limits_are_refused(flask: Callable, project: Project):
@@ -100,8 +102,21 @@ def test_limits_of_enterprise_change_alone_and_end_with_the_plan(flask: Callable
         assert limits_of(flask) == limits
 
 
+def test_a_project_is_suspended_and_resumed(flask: Callable, project: Project):
+    for option, state in (
+        *(("--suspend", "suspended"), ("--suspend", "suspended")),
+        *(("--name=New", "suspended"), ("--resume", "active"), ("--resume", "active")),
+    ):
+        assert text_of(flask("projects", "change", "shelter", option)) == ""
+        assert [row["STATE"] for row in table(flask("projects", "list"))] == [state]
+    events = [row["EVENT"] for row in table(flask("activity"))]
+    assert events == ["Project resumed", "Project renamed", "Project suspended"]
+
+
 def test_invalid_change_is_refused(flask: Callable, project: Project):
-    nothing = "give --name, --plan, --per-minute, --per-day or --rows."
+    nothing = (
+        "give --name, --plan, --per-minute, --per-day, --rows, --suspend or --resume."
+    )
     for arguments, message in (
         (("shelter",), f"Nothing to change: {nothing}"),
         (

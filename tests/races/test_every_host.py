@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from itertools import cycle, islice
 
+from petstore.models.callers import Caller
 from petstore.models.projects import Plan
 from tests.harness import servers
 from tests.harness.clients import Client
@@ -32,6 +33,20 @@ def test_a_revoked_key_is_refused_by_every_worker(
     assert statuses(service, key) == {200}
     assert not servers.flask(service.environ, "keys", "revoke", key[:16]).returncode
     assert statuses(service, key) <= REFUSED
+
+
+@of_postgresql
+def test_a_suspended_project_is_served_by_no_worker(
+    service: Service, key_of: Callable[[Plan], str]
+):
+    key = key_of(AMPLE)
+    change = ("projects", "change", Caller.find_by_key(key).slug)
+    visitors = [Visitor(url, key) for url in service.urls]
+    for option, found in (("--suspend", {403}), ("--resume", {200})):
+        assert not servers.flask(service.environ, *change, option).returncode
+        assert statuses(service, key) == found
+        pages = [visitor.get("/animals") for visitor in visitors * 2]
+        assert all("<h1>Sign in</h1>" in page for page in pages)
 
 
 @of_postgresql
