@@ -137,7 +137,9 @@ def _bearer_token(request: ApplicationRequest) -> str:
 
 def _count(limiter: Limiter, request: ApplicationRequest) -> None:
     state = request.state
-    state.decision = decision = limiter.count(state.caller, request.remote_addr)
+    state.decision = decision = limiter.count(
+        state.caller, request.remote_addr, request.endpoint
+    )
     state.headers += decision.headers()
     if not decision.is_granted:
         raise _refusal(decision, state.caller)

@@ -197,7 +197,8 @@ def count_form() -> None:
     if request.method != "POST":
         return
     state, limiter = current_request().state, limiter_of(current_app)
-    state.decision = decision = limiter.count_form(state.required_caller)
+    caller, endpoint = state.required_caller, request.endpoint
+    state.decision = decision = limiter.count_form(caller, endpoint)
     require_granted(decision, decision.reason(state.project.plan))
 
 

@@ -33,6 +33,9 @@ PAGES = Quota.of(120, 5_000)  # of one project, over all its sessions
 SIGN_INS = Quota.of(60, 1_000)  # of one project, over all its keys
 LONG_FORMS = RateLimitItemPerDay(50)  # of one project, with files above 64 KiB
 NEW_KEYS = RateLimitItemPerHour(100)  # that a project issues and rotates
+# Limits of single operations, of one project over all its keys, by the endpoint of each
+# view that carries them out. The namespace of a limit names the operation.
+OPERATIONS: dict[str | None, RateLimitItem] = {}
 # Of one key, to sign in and to open the pages of keys after its project has used up its
 # quota. So nobody can use up the quota to keep their own key from being revoked.
 RESERVE = Quota.of(20, 60)
@@ -56,20 +59,31 @@ class Limiter:
         self._ban_ms = settings.ban_seconds * clock.MS_PER_SECOND
         self._new_domains = RateLimitItemPerDay(settings.new_domains_per_day)
 
-    def count(self, caller: Caller | None, address: str | None) -> Decision:
-        """Count a request of the caller, or of the client address without a caller."""
+    def count(
+        self, caller: Caller | None, address: str | None, endpoint: str | None = None
+    ) -> Decision:
+        """Count a request of the caller, or of the client address without a caller.
+
+        A refusal by the limit of an operation does not count towards a ban.
+        """
         if caller is None:
             return self._count_address("address", address, STRANGERS)
-        is_public = caller.role == PUBLIC
-        ban = Ban(caller.banned_until_ms or 0, None if is_public else caller.key_id)
-        decision = self.strategy.hit_all(_windows_of(caller), ban=ban)
+        is_public, item = caller.role == PUBLIC, OPERATIONS.get(endpoint)
+        is_spared = item and not self.strategy.test(item, _operation(caller, item))
+        key_id = None if is_public or is_spared else caller.key_id
+        ban = Ban(caller.banned_until_ms or 0, key_id)
+        decision = self.strategy.hit_all(_windows_of(caller, endpoint), ban=ban)
         if is_public:
             decision = decision._replace(is_public=True)
         elif decision.strikes and not decision.strikes % self._ban_after:
             until_ms = decision.now_ms + self._ban_ms
             Key.ban(caller.key_id, until_ms)
             decision = decision._replace(banned_until_ms=until_ms)
-        self._remember({_key(caller): decision})
+        known = decision
+        if item:  # which limits no other operation
+            windows = [*decision.windows[:2], *decision.windows[3:]]
+            known = decision._replace(windows=windows)
+        self._remember({_key(caller): known})
         return decision
 
     def peek(self, caller: Caller | None, address: str | None) -> Decision:
@@ -92,13 +106,15 @@ class Limiter:
         known = self._known.get(_key(caller)) or Decision(True, _windows_of(caller), 0)
         return known.renewed(clock.now_ms())._replace(is_public=caller.role == PUBLIC)
 
-    def count_form(self, caller: Caller) -> Decision:
+    def count_form(self, caller: Caller, endpoint: str | None) -> Decision:
         """Count a form of the dashboard for the project, and for a key with limits.
 
         Programs do not use up this quota. A ban does not refuse a form, and a form that
         is refused does not count towards a ban.
         """
-        return self.strategy.hit_all(_forms_of(caller) + _windows_of(caller)[2:])
+        return self.strategy.hit_all(
+            _forms_of(caller) + _windows_of(caller, endpoint)[2:]
+        )
 
     def peek_forms(self, caller: Caller) -> Decision:
         """Return the figures of the project's forms, without counting."""
@@ -186,9 +202,11 @@ class Limiter:
         self._known |= decisions
 
 
-def _windows_of(caller: Caller) -> list[Window]:
-    """Return the windows of the caller: of the project, and of a key with limits."""
+def _windows_of(caller: Caller, endpoint: str | None = None) -> list[Window]:
+    """Return the windows of the project, of the operation and of a key with limits."""
     windows = _windows(_project(caller), caller.quota)
+    if item := OPERATIONS.get(endpoint):
+        windows += _windows(_operation(caller, item), [item], item.namespace)
     if caller.key_per_minute is not None:
         windows += _windows(_key(caller), caller.key_quota, KEY)
     return windows
@@ -204,6 +222,10 @@ def _windows(subject: str, limits: Limits, prefix: str = "") -> list[Window]:
 
 def _project(caller: Caller) -> str:
     return f"{{project:{caller.project_id}}}"  # in Redis, the hash tag of its keys
+
+
+def _operation(caller: Caller, item: RateLimitItem) -> str:
+    return f"{_project(caller)}/operation:{item.namespace}"
 
 
 def _key(caller: Caller) -> str:

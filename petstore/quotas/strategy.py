@@ -16,8 +16,8 @@ from limits.util import WindowStats
 
 from petstore.clock import MS_PER_SECOND
 
-KEY = "key-"  # what the names of the windows of a key begin with
-FORM = "form-"  # and of those of the forms of the dashboard
+KEY = "key"  # the names of the windows of a key begin with it
+FORM = "form"  # and those of the forms of the dashboard with this
 
 
 class Ban(NamedTuple):
@@ -56,7 +56,8 @@ class Window(NamedTuple):
         """Return the window of an item; unlike that of limits, its key has no limit."""
         seconds = item.get_expiry()
         key = f"{'/'.join(identifiers)}/{seconds}"
-        return cls(key, seconds, item.amount, prefix + item.GRANULARITY.name)
+        unit = item.GRANULARITY.name
+        return cls(key, seconds, item.amount, f"{prefix}-{unit}" if prefix else unit)
 
     def at(self, now_ms: int, served: int, ends_ms: int) -> "Window":
         """Return the window at a moment; nothing of it is used if it has ended."""
@@ -74,8 +75,8 @@ class Window(NamedTuple):
     @property
     def allowance(self) -> str:
         """The limit in words, such as `60 requests a minute`."""
-        what, _, unit = self.name.rpartition("-")
-        noun = "form" if f"{what}-" == FORM else "request"
+        prefix, _, unit = self.name.rpartition("-")
+        noun = "request" if prefix in ("", KEY) else prefix
         return f"{self.limit:,} {noun}{'s' * (self.limit != 1)} a {unit}"
 
 
@@ -83,7 +84,7 @@ class Decision(NamedTuple):
     """Whether a request is served, and the figures for its response."""
 
     is_granted: bool
-    windows: Sequence[Window]  # of the project, then of the key
+    windows: Sequence[Window]  # of the project, of the operation, then of the key
     now_ms: int
     cost: int = 1
     banned_until_ms: int = 0
@@ -124,8 +125,10 @@ class Decision(NamedTuple):
         tightest = self.tightest
         if tightest.remaining:  # a window that is not shown refuses it
             return "The project of this key has no requests left"
-        who = "This key" if tightest.name.startswith(KEY) else plan.capitalize()
-        return f"{who} allows {tightest.allowance}"
+        prefix, _, _ = tightest.name.rpartition("-")
+        # The limit of an operation is the same on all plans.
+        who = {"": plan, FORM: plan, KEY: "this key"}.get(prefix, "each plan")
+        return f"{who.capitalize()} allows {tightest.allowance}"
 
     def headers(self) -> list[tuple[str, str]]:
         """Return X-RateLimit-* for the tightest window, and RateLimit* for all.

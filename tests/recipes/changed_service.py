@@ -6,7 +6,9 @@ test_recipes.py runs these tests there, with the variables of the service.
 import csv
 import io
 import re
+from collections.abc import Iterator
 
+import click
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
@@ -14,6 +16,7 @@ from flask.testing import FlaskClient
 from petstore import create_app
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
+from petstore.quotas.limiter import OPERATIONS
 from petstore.storage.migrator import migrate
 
 REX = {"name": "Rex", "categoryId": 7}
@@ -121,12 +124,38 @@ def test_plan_is_offered_and_enforced(client: FlaskClient, project: Project):
     assert policy == '"minute";q=600;w=60, "day";q=30000;w=86400'
 
 
-def test_limit_refuses_one_operation_of_a_key(client: FlaskClient):
-    path = f"/v1/pets/{add(client)['id']}"
-    answers = [client.patch(path, json=REX) for _ in range(31)]
-    assert [each.status_code for each in answers] == [200] * 30 + [429]
-    assert "This key allows 30 requests a day; wait " in answers[-1].json["message"]
-    assert '"day";r=968;' in client.get("/v1/pets").headers["RateLimit"]
+def test_limit_refuses_one_operation_through_every_door(
+    app: Flask, client: FlaskClient
+):
+    assert {*OPERATIONS} <= {*app.view_functions}
+    pets = [add(client)["id"] for _ in range(17)]
+    orders = [client.post("/v1/store/orders", json={"petId": id}) for id in pets[:-1]]
+    assert {each.status_code for each in orders} == {201}
+    path = f"/dashboard/animals/{pets[-1]}"
+    forms = [client.post(f"{path}/order", data={}) for _ in range(15)]
+    assert [each.status_code for each in forms] == [303] + [400] * 13 + [429]
+    refused = client.post("/v1/store/orders", json={"petId": pets[-1]})
+    assert refused.json["message"].startswith("Each plan allows 30 orders a day; wait ")
+    assert '"order-day";q=30;w=86400' in refused.headers["RateLimit-Policy"]
+    assert "order" not in client.get("/v1/pets").headers["RateLimit"]
+
+
+def test_commands_that_need_no_argument_work(app: Flask, client: FlaskClient):
+    runner, context = app.test_cli_runner(), click.Context(app.cli)
+
+    def run(group: click.Group, *path: str) -> Iterator[tuple[str, ...]]:
+        for name in group.list_commands(context):
+            command = group.get_command(context, name)
+            if isinstance(command, click.Group):
+                yield from run(command, *path, name)
+            elif not any(each.required for each in command.params):
+                result = runner.invoke(args=[*path, name])
+                # `demo` wants no project, and some commands a single one.
+                assert result.exit_code in (0, 2), result.output
+                yield *path, name
+
+    add(client)
+    assert {("check",), ("keys", "list"), ("migrate",)} < {*run(app.cli)}
 
 
 def test_page_is_in_the_menu_and_shows_its_figures(client: FlaskClient):

@@ -11,6 +11,8 @@ from textwrap import indent
 from tests.harness.servers import ROOT
 
 TESTS = Path(__file__).with_name("changed_service.py")
+CONFIGURATION = ("wsgi.py", "gunicorn.conf.py", "ruff.toml", "setup.cfg")
+CHECKS = (("ruff", "format", "--check"), ("ruff", "check"), ("mypy",))  # `make lint`
 PAGE = (ROOT / "docs" / "recipes.md").read_text()
 CREATE, CHANGE = re.compile("Create `([^`]+)`"), re.compile("In `([^`]+)`")
 ADD, REPLACE = re.compile("After `([^`]+)`, add:"), re.compile("Replace `([^`]+)` by:")
@@ -21,11 +23,19 @@ def test_recipes_do_what_they_say(unmigrated_url: str, tmp_path: Path):
     shutil.copytree(ROOT / "petstore", tmp_path / "petstore")
     for name in re.findall("^## (.+)$", PAGE, re.MULTILINE):
         apply(name, tmp_path)
-    shutil.copy(TESTS, tmp_path)
+    for file in map(ROOT.joinpath, CONFIGURATION):
+        shutil.copy(file, tmp_path)
     settings = {"DATABASE_URL": unmigrated_url, "PETSTORE_TITLE": "Paws"}
+    for check in CHECKS:  # before the tests, whose style may differ, are there
+        run(tmp_path, {}, *check)
+    shutil.copy(TESTS, tmp_path)
+    run(tmp_path, settings, "pytest", "-q", TESTS.name)
+
+
+def run(copy: Path, settings: dict[str, str], *command: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", TESTS.name],
-        cwd=tmp_path,
+        [sys.executable, "-m", *command],
+        cwd=copy,
         env=os.environ | settings,
         capture_output=True,
         text=True,
