@@ -16,12 +16,14 @@ from petstore.dashboard.lists import read_list, read_query
 from petstore.dashboard.pages import PageBlueprint
 from petstore.dashboard.sessions import current_project
 from petstore.models.grants import WRITE
-from petstore.models.orders import STATUSES, Order
+from petstore.models.histories import told_removal
+from petstore.models.orders import STATUSES, Order, OrderClosed
 from petstore.models.pets import Pet
 from petstore.schemas.orders import DashboardOrderQuery, OrderChangeForm
 
 INDEX = "dashboard_orders.orders"
 ORDER = "dashboard_orders.order"
+REOPEN = "dashboard_orders.reopen_order"
 EFFECTS = {"completed": "adopted (sold)", "cancelled": "available again"}
 
 bp = PageBlueprint(
@@ -77,7 +79,7 @@ def close_order(order_id: int, closed_as: str) -> Outcome:
     parameters, _ = read_query(DashboardOrderQuery())
     project_id = current_project().id
     order = Order.change(project_id, order_id, status=closed_as)
-    pet = Pet.get_own(project_id, order.pet_id)
+    pet = Pet.get_whole(project_id, order.pet_id)
     said = f"{pet.name} is {EFFECTS[closed_as]}. Order {order_id} is {closed_as}."
     places: dict[str, tuple[str, dict[str, Any]]] = {
         "animal": ("dashboard_pets.animal", {"pet_id": pet.id}),
@@ -85,8 +87,8 @@ def close_order(order_id: int, closed_as: str) -> Outcome:
         "order": (ORDER, {"order_id": order_id}),
     }
     place, arguments = places.get(request.form.get("on", ""), (INDEX, parameters))
-    url = url_for("dashboard_orders.reopen_order", order_id=order_id)
-    undo = ("Undo: open the order again", url)
+    reopening = url_for(REOPEN, order_id=order_id, closing=pet.closed_write)
+    undo = ("Undo: open the order again", reopening)
     links = [("Open the animal", url_for("dashboard_pets.animal", pet_id=pet.id))]
     return Outcome(place, said, arguments, {"order": order_id}, links, undo)
 
@@ -94,8 +96,15 @@ def close_order(order_id: int, closed_as: str) -> Outcome:
 @bp.post("/<id:order_id>/reopen")
 @idempotent
 def reopen_order(order_id: int) -> Outcome:
+    """Open an order again; with `closing`, only after that write of its animal."""
     project_id = current_project().id
-    order = Order.reopen(project_id, order_id)
+    closing = request.args.get("closing", type=int)
+    try:
+        order = Order.reopen(project_id, order_id, closing)
+    except OrderClosed as error:
+        pet_id = Order.get_own(project_id, order_id).pet_id
+        removal = told_removal(project_id, "animal", pet_id)
+        raise OrderClosed(error, removal, text="{} {}") from None
     pet = Pet.get_own(project_id, order.pet_id)
     said = f"Order {order_id} is open again, and {pet.name} is reserved."
     return Outcome(ORDER, said, {"order_id": order_id}, {"order": order_id})

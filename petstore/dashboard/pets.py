@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from flask import render_template, url_for
+from flask import render_template, request, url_for
 
 from petstore.dashboard.formats import status
 from petstore.dashboard.forms import (
@@ -80,7 +80,8 @@ def add_animal(category_id: int | str, is_new: bool = False, **members: Any) -> 
     if is_added:
         said += f" The category {category_id} is new."
         links.append(("Open the category", url_for(INDEX, category=number)))
-    undo = ("Undo: remove the animal", url_for(WITHDRAW, pet_id=pet.id))
+    url = url_for(WITHDRAW, pet_id=pet.id, added=1)
+    undo = ("Undo: remove the animal", url)
     return Outcome(INDEX, said, facts={"animal": pet.id}, links=links, undo=undo)
 
 
@@ -145,9 +146,10 @@ def _differences(before: Pet, now: Pet) -> Iterator[str]:
 @bp.post("/<id:pet_id>/withdraw")
 @idempotent
 def withdraw_animal(pet_id: int) -> Outcome:
+    """Remove an animal; with `added`, only if it is as it was added."""
     project_id = current_project().id
     pet = Pet.get_own(project_id, pet_id)
-    withdraw_pet(project_id, pet_id)
+    withdraw_pet(project_id, pet_id, is_as_added="added" in request.args)
     again = url_for(ADD_AGAIN)
     save_draft(again, _texts(pet))
     said = f"Removed {pet.name} (no. {pet_id})."

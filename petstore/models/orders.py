@@ -9,6 +9,7 @@ from peewee import SQL, Case, Expression, Query, fn
 from petstore import clock
 from petstore.events import actor
 from petstore.models import Conflict, OfProject, RuleError
+from petstore.models.histories import told_actor
 from petstore.models.keys import Key
 from petstore.models.pets import Pet, PetNotAvailable
 from petstore.models.projects import Project, take_rows
@@ -32,6 +33,12 @@ class OrderClosed(Conflict):
 
 class OrderOpen(Conflict):
     code = "order_open"
+
+
+class PetChanged(RuleError):
+    """The animal is not any more as it was added."""
+
+    text = "{} stays: since then {}."
 
 
 class PetOrdered(PetNotAvailable):
@@ -117,28 +124,32 @@ class Order(OfProject, BaseModel):
                 raise OrderClosed(order_id, order.status)
             [order] = rows
             if "status" in changes:
-                Pet.release(project_id, order.pet_id, CLOSED[order.status])
+                status = CLOSED[order.status]
+                Pet.release(project_id, order.pet_id, status, order_id)
         return order
 
     @classmethod
-    def reopen(cls, project_id: int, order_id: int) -> Row:
-        """Open a closed order again, while its animal is as the closing left it.
+    def reopen(
+        cls, project_id: int, order_id: int, closed_write: int | None = None
+    ) -> Row:
+        """Open a closed order again, if nobody has written its animal since.
 
-        Raises `NotFound`, `OrderOpen`, and `OrderClosed` if somebody has changed or
-        withdrawn the animal since.
+        With `closed_write`, only if that write of the animal has closed it. Raises
+        `NotFound`, `OrderOpen`, and `OrderClosed` if it stays closed.
         """
         with db.atomic():
             take_rows(project_id, 0)  # no order is deleted and no animal withdrawn
-            order = cls.get_own(project_id, order_id)
+            order = cls.get_whole(project_id, order_id)
             if order.status == "placed":
                 raise OrderOpen(order_id, text="The order {} is open already.")
-            if not Pet.reserve(project_id, order.pet_id, CLOSED[order.status]):
+            pet_id = order.pet_id
+            if not Pet.reserve_again(project_id, pet_id, order_id, closed_write):
                 _refuse_reopening(project_id, order)
             now = clock.now_ms()
             is_order = (cls.project == project_id) & (cls.id == order_id)
             opened = cls.update(status="placed", updated_ms=now, closed_by=None)
             opened.where(is_order).execute()
-        return order._replace(status="placed", updated_ms=now)
+        return cls.get_own(project_id, order_id)
 
     @classmethod
     def remove(cls, project_id: int, order_id: int) -> None:
@@ -244,15 +255,20 @@ def correct_pet(project_id: int, pet_id: int, **changes: Any) -> Row:
         return Pet.correct(project_id, pet_id, **changes)
 
 
-def withdraw_pet(project_id: int, pet_id: int) -> None:
+def withdraw_pet(project_id: int, pet_id: int, *, is_as_added: bool = False) -> None:
     """Delete an animal without an open order; its orders keep its id and its name.
 
-    Raises `NotFound` and `PetOrdered`.
+    With `is_as_added`, only if nobody has written it since it was added. Raises
+    `NotFound`, `PetOrdered` and `PetChanged`.
     """
     with db.atomic():
         take_rows(project_id, -1)  # no order is placed meanwhile
-        require_no_order(project_id, pet_id)
-        pet = Pet.remove(project_id, pet_id)
+        if not is_as_added:
+            require_no_order(project_id, pet_id)
+        pet = Pet.remove(project_id, pet_id, is_as_added=is_as_added)
+        if pet is None:
+            changed = Pet.get_whole(project_id, pet_id)
+            raise PetChanged(changed.name, _deeds(project_id, changed))
         kept = Order.update(pet_name=pet.name, pet_folded=pet.folded)
         kept.where(Order.project == project_id, Order.pet_id == pet_id).execute()
 
@@ -265,15 +281,34 @@ def _refuse_pet(project_id: int, pet_id: int) -> NoReturn:
     raise PetNotAvailable(pet_id, pet.status)
 
 
-def _refuse_reopening(project_id: int, order: Row) -> NoReturn:
-    if Order.open_of(project_id, [order.pet_id]):
-        reason = "another order is open for the animal"
-    elif pet := Pet.find_own(project_id, order.pet_id):
-        reason = f"{pet.name} is {pet.status} now"
-    else:
+def _refuse_reopening(project_id: int, order: Order) -> NoReturn:
+    pet = Pet.get_or_none(Pet.project == project_id, Pet.id == order.pet_id)
+    if pet is None:
         reason = "somebody has removed the animal"
+    elif pet.closed_order == order.id and pet.closed_write == pet.writes:
+        who = told_actor(project_id, order.closed_by)
+        reason = f"{who} has closed it again"
+    elif pet.closed_write is None:
+        reason = "it was closed by a release that did not keep what happened since"
+    else:
+        reason = f"since then {_deeds(project_id, pet, order)}"
     text = "The order {} stays {}: {}."
     raise OrderClosed(order.id, order.status, reason, text=text)
+
+
+def _deeds(project_id: int, pet: Pet, order: Order | None = None) -> str:
+    """Say what was done to an animal since it was added, or since an order was closed.
+
+    It is what is kept of that: an order that was placed may be deleted.
+    """
+    deeds = []
+    for newest in Order.listed(project_id, Cursor(1), name=f"#{pet.id}").rows:
+        if order is None or newest.id > order.id:
+            who = told_actor(project_id, newest.placed_by)
+            deeds.append(f"{who} reserved {pet.name} (order {newest.id})")
+    if pet.changed_ms and (order is None or pet.changed_ms >= order.updated_ms):
+        deeds.append(f"{told_actor(project_id, pet.changed_by)} corrected {pet.name}")
+    return " and ".join(deeds) or f"somebody has changed {pet.name}"
 
 
 @compiled(db)

@@ -47,6 +47,13 @@ class Pet(OfProject, BaseModel):
     added_by = peewee.TextField(null=True)
     changed_ms = peewee.BigIntegerField(null=True)
     changed_by = peewee.TextField(null=True)
+    # How often its name, category or status was written. A trigger counts, also what
+    # the release before this one writes.
+    writes = peewee.BigIntegerField(constraints=[SQL("DEFAULT 0")])
+    # The order of it that was closed last, and which of the writes did that; null if
+    # release 1.3.0 closed it.
+    closed_order = peewee.BigIntegerField(null=True)
+    closed_write = peewee.BigIntegerField(null=True)
 
     class Meta:
         hidden = {
@@ -56,6 +63,9 @@ class Pet(OfProject, BaseModel):
             "added_by",
             "changed_ms",
             "changed_by",
+            "writes",
+            "closed_order",
+            "closed_write",
         }
         is_limited = True  # by the plan
         indexes = (
@@ -212,21 +222,41 @@ class Pet(OfProject, BaseModel):
         return bool(_reserve(project=project_id, id=pet_id, status=status))
 
     @staticmethod
-    def release(project_id: int, pet_id: int, status: str) -> None:
-        """Make a pending animal sold, or available again."""
-        _release(project=project_id, id=pet_id, status=status)
+    def release(project_id: int, pet_id: int, status: str, order_id: int) -> None:
+        """Make a pending animal sold, or available again, because an order is closed.
+
+        `reserve_again` takes that back.
+        """
+        _release(project=project_id, id=pet_id, status=status, order=order_id)
 
     @classmethod
-    def remove(cls, project_id: int, pet_id: int) -> Self:
-        """Delete an animal, and return it with its name alone; raises `NotFound`.
+    def reserve_again(
+        cls, project_id: int, pet_id: int, order_id: int, closed_write: int | None
+    ) -> bool:
+        """Make an animal pending if the closing of an order has written it last.
 
-        Call it in a transaction.
+        With `closed_write`, only if it was that write. Return whether it was so.
         """
         is_pet = (cls.project == project_id) & (cls.id == pet_id)
-        removed = cls.delete().where(is_pet).returning(cls.name, cls.folded)
-        for pet in list(removed.execute()):
-            return pet
-        raise NotFound(cls.noun, pet_id)
+        is_last = (cls.closed_order == order_id) & (cls.closed_write == cls.writes)
+        if closed_write is not None:
+            is_last &= cls.closed_write == closed_write
+        return bool(cls.update(status="pending").where(is_pet, is_last).execute())
+
+    @classmethod
+    def remove(
+        cls, project_id: int, pet_id: int, *, is_as_added: bool = False
+    ) -> Self | None:
+        """Delete an animal, and return it with its name alone, if there is one.
+
+        With `is_as_added`, only if nobody has written it since it was added. Call it in
+        a transaction.
+        """
+        removed = cls.delete().where(cls.project == project_id, cls.id == pet_id)
+        if is_as_added:
+            removed = removed.where(cls.writes == 0)
+        pets = list(removed.returning(cls.name, cls.folded).execute())
+        return pets[0] if pets else None
 
 
 # For the start, which refuses rows that release 1.1.0 has written.
@@ -250,9 +280,9 @@ def _correct(*names: str) -> Query:
 
 @compiled(db)
 def _release() -> Query:
-    return Pet.update(status=placeholder("status")).where(
-        _BY_ID, Pet.status == "pending"
-    )
+    closed = {"closed_order": placeholder("order"), "closed_write": Pet.writes + 1}
+    released = Pet.update({"status": placeholder("status"), **closed})
+    return released.where(_BY_ID, Pet.status == "pending")
 
 
 def _folded(changes: dict[str, Any]) -> dict[str, Any]:
@@ -276,8 +306,9 @@ def _columns(project_id: int, members: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+_LATER = {"changed_ms", "changed_by", "writes", "closed_order", "closed_write"}
 # The values of a new animal in the columns that nobody sets.
-_NOTHING = dict.fromkeys(Pet._meta.fields.keys() - {"id", "changed_ms", "changed_by"})
+_NOTHING = dict.fromkeys(Pet._meta.fields.keys() - {"id", *_LATER})
 
 
 _COLUMNS = [getattr(Pet, name) for name in _NOTHING]
