@@ -195,11 +195,16 @@ class Outcome(NamedTuple):
         return response
 
 
-def idempotent(view: Callable[..., Outcome]) -> View:
+def idempotent(
+    view: Callable[..., Outcome], *, count: Callable[[], None] | None = None
+) -> View:
     """Run the view once, however often a browser sends the same form.
 
     A browser without a script sends it twice at a double click. After an error, the
     form may be sent again. A form with the same key but other arguments is another one.
+
+    The view runs in a transaction, in which nothing can be counted. `count` is called
+    before it begins, unless the form was carried out already; it may raise.
     """
 
     @functools.wraps(view)
@@ -209,6 +214,8 @@ def idempotent(view: Callable[..., Outcome]) -> View:
         project_id = current_request().state.required_caller.project_id
         digest = sha256(action.encode()).hexdigest()
         attempt = Attempt(project_id, FORMS, digest, b"")
+        if count and not StoredResponse.find(attempt):
+            count()
         with StoredResponse.atomic(attempt):
             if stored := StoredResponse.find(attempt):
                 steps = orjson.loads(stored.location or "{}")

@@ -1,6 +1,7 @@
 """/dashboard/keys: list, issue, change, rotate and revoke keys."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from flask import current_app, render_template, request, url_for
@@ -36,6 +37,12 @@ ISSUED_BEFORE = (
 )
 
 
+def _count_new_key() -> None:
+    limiter_of(current_app).count_new_key(current_project().id)
+
+
+# Decorates a view that issues a key.
+issues_key = partial(idempotent, count=_count_new_key)
 # With the reserve, a key that uses up the limits can still be revoked by another one.
 bp = PageBlueprint("keys", __name__, "/keys", required_role=FULL, has_reserve=True)
 
@@ -58,11 +65,10 @@ def keys(form: Form = EMPTY) -> str:
 
 @bp.post("")
 @loads_form(NewKeyForm(), form_page=keys)
-@idempotent
+@issues_key
 def issue_key(label: str | None, days: int | None, **granted: Any) -> Outcome:
     expires_ms = clock.now_ms() + days * clock.MS_PER_DAY if days else None
     grant = Grant(**granted)
-    limiter_of(current_app).count_new_key(current_project().id)
     project = current_project()
     return _show_once(Key.issue(project, grant, label=label, expires_ms=expires_ms))
 
@@ -92,10 +98,9 @@ def change_key(prefix: str, label: str | None, **granted: Any) -> ResponseReturn
 
 @bp.post("/<prefix>/rotate")
 @loads_form(RotationForm(), form_page=key)
-@idempotent
+@issues_key
 def rotate_key(prefix: str, grace: int) -> Outcome:
     old = Key.get_own(current_project().id, prefix)
-    limiter_of(current_app).count_new_key(old.project_id)
     new_key = old.rotate(grace)
     return _show_once(new_key, Key.get_own(current_project().id, prefix))
 

@@ -54,8 +54,12 @@ class FallbackRateLimiter(AlignedWindowRateLimiter):
     ) -> Decision:
         """Consume the limits of all windows, or none; with a cost of 0, look.
 
-        Raises `Busy` if others keep a counter locked.
+        Raises `Busy` if others keep a counter locked. It may not be called in a
+        transaction: on PostgreSQL, a full window would end that, too, and a count would
+        be rolled back with it.
         """
+        if db.in_transaction():
+            raise RuntimeError("a limit is counted in a transaction")
         if self.is_down and clock.monotonic() < self._retry_at:
             return self._own.hit_all(windows, cost, ban)
         storage = self.storage

@@ -21,13 +21,20 @@ class Visitor:
 
     def get(self, path: str) -> str:
         """Return a page of the dashboard."""
-        return self._session.get(self._url + path).text
+        return self.open(path).text
+
+    def open(self, path: str) -> requests.Response:
+        """Open a page of the dashboard."""
+        return self._session.get(self._url + path)
 
     def upload(self, content: str) -> str:
         """Choose a file with animals, and return the path of the question about it."""
+        return urlsplit(self.send_file(content).url).path
+
+    def send_file(self, content: str) -> requests.Response:
+        """Choose a file with animals, and return the page that follows."""
         file = {"file": ("x.csv", content)}
-        answer = self._session.post(f"{self._url}/animals/import", files=file)
-        return urlsplit(answer.url).path
+        return self._session.post(f"{self._url}/animals/import", files=file)
 
     def submit(self, path: str, **fields: str) -> requests.Response:
         """Submit a form, and return the page that follows."""

@@ -12,6 +12,8 @@ from petstore.quotas.database import DatabaseStorage
 from petstore.quotas.fallback import ShareStorage
 from petstore.quotas.redis import redis_storage
 from petstore.quotas.strategy import AlignedWindowRateLimiter, Window
+from petstore.storage import db
+from petstore.web.limits import limiter_of
 from tests.harness.clocks import Clock
 
 MINUTE = RateLimitItemPerMinute(3)
@@ -82,3 +84,10 @@ def test_strategies_of_limits_take_each_storage(storage: Storage):
     storage.reset()
     assert storage.check()
     assert limiter.test(HOUR, "a")
+
+
+def test_no_limit_is_counted_in_a_transaction(app: Flask):
+    count = limiter_of(app).count_new_key
+    with pytest.raises(RuntimeError, match="in a transaction"), db.atomic():
+        count(1)
+    count(1)
