@@ -1,6 +1,7 @@
 """Kinds of values in bodies, parameters and forms, each with its rule."""
 
 import re
+import unicodedata
 from decimal import Decimal
 from typing import Any
 
@@ -15,15 +16,25 @@ INTEGER_PATTERN = "0|[1-9][0-9]{0,18}"
 MAX_NAME_LENGTH = 200
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+# Letters that nobody sees, beside white space and format characters.
+_FILLERS = "\u115f\u1160\u2800\u3164\uffa0"
 
 
 def name_error(name: str) -> str | None:
     """Return what is wrong with a name for people; None if nothing is."""
     if not 1 <= len(name) <= MAX_NAME_LENGTH:
         return f"must have 1 to {MAX_NAME_LENGTH} characters"
-    if name.strip() and not _CONTROL.search(name):
-        return None
-    return "must not be blank and must not contain control characters"
+    if _CONTROL.search(name):
+        return "must not contain line breaks or other control characters"
+    return None if is_seen(name) else "must have a character that can be seen"
+
+
+def is_seen(text: str) -> bool:
+    """Return whether people see one of its characters."""
+    return any(
+        not (each.isspace() or each in _FILLERS or unicodedata.category(each) == "Cf")
+        for each in text
+    )
 
 
 class Stored(fields.Field[Any]):

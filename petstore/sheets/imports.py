@@ -22,6 +22,7 @@ from petstore.models.orders import Order
 from petstore.models.pets import STATUSES, Pet
 from petstore.models.projects import Project, refuse_rows, take_rows
 from petstore.schemas import faults_of
+from petstore.schemas.fields import is_seen
 from petstore.sheets.choices import FIELDS, HEADS, LEFT_OUT, NO_CHOICES, Choices, guess
 from petstore.sheets.lines import IS_ERROR, Fault, Table, in_parts, restored
 from petstore.storage import Row, db
@@ -36,6 +37,7 @@ SAMPLE_LENGTH = 60
 # each.
 NEEDED = ("name", "names", ""), ("category", "categories", "categoryId")
 SHOWN_MEMBERS = "name", "category_id", "status"
+_BREAK = re.compile(r"\s*[\r\n\v]\s*")
 _WHOLE = re.compile("([0-9]+)[.,]0")  # 7.0, as spreadsheets and pandas write 7
 
 # A category: its number, or the folded name of a new one that has no number yet.
@@ -128,7 +130,7 @@ class Sheet:
             if count < SAMPLED_LINES:
                 self._sample(row)
             cells = {ours: row[place] for ours, place in places.items()}
-            if instead and not cells.get("name", "").strip():
+            if instead and not is_seen(cells.get("name", "")):
                 if instead == LEFT_OUT:
                     self.left_out += 1
                     continue
@@ -151,9 +153,9 @@ class Sheet:
                 text = f"has more than {MAX_CELL_LENGTH:,} characters"
                 raise ValidationError({head: text})
         texts = {
-            head: restored(cell) if head == "name" else _text(head, cell)
+            head: _in_one_line(restored(cell)) if head == "name" else _text(head, cell)
             for head, cell in cells.items()
-            if cell.strip()
+            if is_seen(cell)
         }
         for head in texts:
             if IS_ERROR.match(cells[head]):
@@ -452,7 +454,12 @@ def folded_status(text: str) -> str:
 def _text(head: str, cell: str) -> str:
     if head != "status" and (number := _WHOLE.fullmatch(cell.strip())):
         return number[1]
-    return restored(cell).strip()
+    return _in_one_line(restored(cell)).strip()
+
+
+def _in_one_line(text: str) -> str:
+    """Return a text with blanks for the line breaks that people make in a cell."""
+    return _BREAK.sub(" ", text.strip("\r\n\v"))
 
 
 def _is_number(text: str | None) -> bool:

@@ -53,7 +53,7 @@ FAULTS = [
     ("POST", ORDERS, "{}", "petId: is required"),
     ("POST", ORDERS, '{"petId": "1"}', NO_ID),
     ("POST", ORDERS, '{"petId": 1, "status": "placed"}', "status: is unknown"),
-    ("POST", ORDERS, '{"petId": 1, "reference": " "}', "reference: must not be blank"),
+    ("POST", ORDERS, '{"petId": 1, "reference": " "}', "reference: must have a ch"),
     ("POST", ORDERS, '{"petId": 1, "reference": 7}', "reference: must be a string"),
     ("PATCH", ORDER, "{}", "body: must have status or reference"),
     ("PATCH", ORDER, '{"reference": ""}', "reference: must have 1 to 200 characters"),

@@ -2,10 +2,13 @@
 
 import json
 
+import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from petstore.models.projects import Project
 from tests.harness.answers import INVALID, errors_of
+from tests.harness.browser import add_pet
 from tests.harness.clients import PETS
 from tests.harness.databases import of_one_engine
 
@@ -30,11 +33,12 @@ NO_INTEGERS = [
 NAMES = [
     *["x", " Rex ", "x" * 200, "🐕" * 200, "null", "\u0301", "e\u0301 is not \u00e9"],
     *["O'Brien; DROP TABLE pet; --", "%s %(name)s {name} $1 ? :name \\"],
-    *['<script>alert("x")</script>', "\u202eRTL\u202c", "\u200b", "\ufeff"],
+    *['<script>alert("x")</script>', "\u202eRTL\u202c", "\u3164x"],
     *["\ufffe\uffff", "\U0010ffff", "\u00a0x\u2028x\u2029x", "👩‍👩‍👧‍👦"],
 ]
 NO_NAMES = [
     *["", " ", "\u00a0\u2003\u2028\u3000", "x" * 201, "🐕" * 201, "\x00", "Rex\x00"],
+    *["\u200b", "\ufeff", "\u115f\u1160", "\u2800 \uffa0", "\u3164", "\xad\U000e0041"],
     *["Rex\n", "\nRex", "a\tb", "a\nb", "a\rb", "\x1b[31mRex", "\x7f", "\x85", "\x9f"],
     *[True, 7, 7.5, ["Rex"], {"name": "Rex"}],
 ]
@@ -80,3 +84,20 @@ def test_invalid_name_is_refused(client: FlaskClient):
     assert errors_of(send, names) == dict.fromkeys(names, INVALID)
     assert client.put(f"{CATEGORIES}/7", json={"name": "\n"}).status_code == 400
     assert client.get(CATEGORIES).json == []
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "members"),
+    [
+        ("PATCH", f"{PETS}/1", {"name": "\u3164"}),
+        ("PUT", f"{CATEGORIES}/7", {"name": "\u200b\xad"}),
+        ("POST", "/v1/store/orders", {"petId": 1, "reference": "\u2800"}),
+    ],
+)
+def test_nobody_is_named_what_nobody_sees(
+    client: FlaskClient, project: Project, method: str, path: str, members: dict
+):
+    add_pet(project, "\ufeff")  # as a release before this one
+    answer = client.open(path, method=method, json=members)
+    assert (answer.status_code, "that can be seen" in answer.text) == (400, True)
+    assert [pet["name"] for pet in client.get(PETS).json] == ["\ufeff"]

@@ -167,7 +167,7 @@ def test_each_line_at_fault_is_named(import_text: Import, project: Project):
         "Rex,7,,\n"
         ",x,,gone\n"
         "Tom,,Cats,\n"
-        '"Mi\nmi",7,,\n'
+        "Mi\x07mi,7,,\n"
         "Luna,7,Birds,\n"
         "Max,,,\n"
         "Bo,7,,,extra\n"
@@ -178,16 +178,32 @@ def test_each_line_at_fault_is_named(import_text: Import, project: Project):
     assert faults(import_text(text)) == [
         f"Line 3: name is required; categoryId {NO_INTEGER}",
         "Line 4: category Cats is the name of 3 and 5; give the number",
-        "Line 5: name must not be blank and must not contain control characters",
-        "Line 7: categoryId 7 is named Dogs, not Birds",
-        "Line 8: categoryId is required",
-        "Line 9: there are 5 cells, but 4 in the first line",
-        "Line 11: categoryId 11 is named otherwise, not mice",
-        f"Line 12: categoryId {NO_INTEGER}",
+        "Line 5: name must not contain line breaks or other control characters",
+        "Line 6: categoryId 7 is named Dogs, not Birds",
+        "Line 7: categoryId is required",
+        "Line 8: there are 5 cells, but 4 in the first line",
+        "Line 10: categoryId 11 is named otherwise, not mice",
+        f"Line 11: categoryId {NO_INTEGER}",
         'Choose what each status means: gone (--status "gone=sold").',
         SKIP,
     ]
     assert animals(project) == []
+
+
+def test_line_break_in_a_cell_is_a_blank(import_text: Import, project: Project):
+    import_text('name,category\n"Mi\nmi ","Big\r\n\vdogs\n"\n')
+    assert animals(project) == [("Mi mi ", 1, "available")]
+    assert Category.names(project.id, {1}) == {1: "Big dogs"}
+
+
+@pytest.mark.parametrize("name", ["\u200b", "\u3164", " \u2800\ufeff"])
+def test_name_that_nobody_sees_is_none(
+    import_text: Import, project: Project, name: str
+):
+    text = f"{HEAD}{name},7\nRex,7\n"
+    assert faults(import_text(text)) == ["Line 2: name is required", SKIP]
+    import_text(text, "--without-name", "skip")
+    assert [pet.name for pet in Pet.page(project.id, after=0, limit=9)] == ["Rex"]
 
 
 def test_what_csv_does_not_allow_is_a_fault_of_its_line(import_text: Import):

@@ -120,8 +120,8 @@ def test_invalid_change_is_refused(flask: Callable, project: Project):
     for arguments, message in (
         (("shelter",), f"Nothing to change: {nothing}"),
         (
-            ("shelter", "--plan", "pro", "--name", " "),
-            "--name must not be blank and must not contain control characters.",
+            ("shelter", "--plan", "pro", "--name", "\u3164"),
+            "--name must have a character that can be seen.",
         ),
         (("shelter", "--rows", "7"), "The limits of the plan business are fixed."),
         (("nobody", "--plan", "pro"), "There is no project 'nobody'."),

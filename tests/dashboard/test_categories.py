@@ -91,7 +91,8 @@ def test_wrong_name_is_shown_where_it_was_typed(browser: Browser, project: Proje
     answer = browser.submit(CATEGORIES, name="")
     assert "Name is required." in words(answer)
     assert '<details class="card adding" open>' in answer.text
-    assert "Name must not be blank and" in browser.follow(CATEGORIES, name="a\x00b")
+    assert "Name must not contain" in browser.follow(CATEGORIES, name="a\x00b")
+    assert "Name must have a character" in browser.follow(CATEGORIES, name="\u3164")
     told = "Name must have 1 to 200 characters."
     assert told in browser.follow(f"{CATEGORIES}/7", name="x" * 201)
     answer = browser.submit(f"{CATEGORIES}/2", name="x" * 201)

@@ -60,7 +60,7 @@ def test_list_is_kept_in_step_within_the_limits_of_the_free_plan(
         assert waits == []  # for 2 pages, 2 new ones, 1 correction, 19 deletions
         assert files[1].read_text() == f"{ids}B,121\n"
         assert "52 animals are missing" in str(run(*ANIMALS[:50]))
-        assert "name: must not be blank" in str(run("A 0, ,7,\n", *ANIMALS[1:100]))
+        assert "name: must have a character" in str(run("A 0, ,7,\n", *ANIMALS[1:100]))
     first, *others = Pet.page(project.id, after=0, limit=200)
     assert first == (1, "Max", 7, "sold")
     assert [pet.id for pet in others] == [*range(2, 101)]
