@@ -77,20 +77,27 @@ def _parts(export: Export, project_id: int, separator: str) -> Iterator[bytes]:
             continue
         if not rows:
             return
-        lines = [list(map(_cell, members.values())) for members in dumped]
-        for members, line in zip(dumped, lines, strict=True):
-            line.insert(place, defused(names.get(members[export.id], "")))
+        lines = []
+        for members in dumped:
+            values = [*members.values()]
+            values.insert(place, names.get(members[export.id], ""))
+            lines.append([_cell(value, separator) for value in values])
         yield _text(lines, separator)
         after = rows[-1].id
         time.sleep(timeouts.LIMITS.export_pause_seconds)
 
 
-def _cell(value: Any) -> str:
+def _cell(value: Any, separator: str) -> str:
     text = text_of(value)
-    return defused(text) if isinstance(value, str | list) else text
+    return defused(text, separator) if isinstance(value, str | list) else text
 
 
 def _text(lines: Sequence[Sequence[str]], separator: str) -> bytes:
     text = io.StringIO(newline="")
-    csv.writer(text, delimiter=separator).writerows(lines)
+    plain = csv.writer(text, delimiter=separator)
+    # A program that separates by commas anyway finds fewer of them.
+    quoted = csv.writer(text, delimiter=separator, quoting=csv.QUOTE_ALL)
+    for line in lines:
+        has_comma = separator != "," and any("," in cell for cell in line)
+        (quoted if has_comma else plain).writerow(line)
     return text.getvalue().encode()

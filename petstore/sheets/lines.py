@@ -59,7 +59,8 @@ _SEPARATOR = re.compile(r'"?sep=([^"\r\n])"?[,;\t]*(?:\r\n?|\n|$)', re.IGNORECAS
 # forms, perhaps after white space and quotation marks. Where semicolons separate cells,
 # a cell begins after each. An apostrophe at such a place makes it a text. Without one,
 # a text such as `007`, `1/2` or `1e5` would come back as another number, or as a date.
-_SIGNS = "=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20"
+_RUN = "=+\\-@\uff1d\uff0b\uff0d\uff20"
+_SIGNS = f"{_RUN}\t\r\n"
 # Apostrophes too, so that `restored` knows which ones `defused` has added.
 _BEFORE = "(?:['\"]|[^\\S\r\n\t])*"
 # A number that spreadsheets write as they read it, such as 12, does not match.
@@ -70,20 +71,34 @@ _ERROR = (
     r"\s*\Z"
 )
 _MISTAKABLE = f"{_BEFORE}(?:[{_SIGNS}]|{_NUMBER}|{_ERROR})"
-# A blank that a cell begins with would be taken for one that follows the separator.
-_BEGINNING = re.compile(f"(^|;)(?={_MISTAKABLE})|^(?='* )")
-_DEFUSED = re.compile(f"(^|;)'(?={_MISTAKABLE})|^'(?='* )")
+_FORMULA = f"{_BEFORE}[{_RUN}]"
+
+
+def _places(added: str, after_comma: str) -> re.Pattern[str]:
+    begins = f"(?:^|(?<=;)){added}(?={_MISTAKABLE})"
+    # A first blank of a cell would be taken for one that follows the separator.
+    return re.compile(f"{begins}|^{added}(?='* )|(?<=,){added}(?={after_comma})")
+
+
+# Where commas separate cells, one within a cell begins none. An apostrophe is doubled
+# there, since `restored` does not know how a spreadsheet has saved the file.
+_AMONG_COMMAS = _places("", f"'{_FORMULA}")
+_ELSEWHERE = _places("", _FORMULA)
+_ADDED = _places("'", _FORMULA)
 IS_ERROR = re.compile(rf"\s*{_ERROR}")
 
 
-def defused(text: str) -> str:
-    """Return the text with apostrophes, so that a spreadsheet takes it for a text."""
-    return _BEGINNING.sub(r"\1'", text)
+def defused(text: str, separator: str = ",") -> str:
+    """Return the text with apostrophes, so that a spreadsheet takes it for a text.
+
+    In a file with another separator than the comma, a program may separate by commas.
+    """
+    return (_AMONG_COMMAS if separator == "," else _ELSEWHERE).sub("'", text)
 
 
 def restored(text: str) -> str:
-    """Return the text that `defused` was called with."""
-    return _DEFUSED.sub(r"\1", text)
+    """Return the text that `defused` was called with, for any separator."""
+    return _ADDED.sub("", text)
 
 
 def seen_of(cell: str) -> str:
