@@ -85,7 +85,12 @@ def test_each_key_replays_its_own_response_to_its_project_and_path(
         *((client, key, REX, PETS) for key in ("a", "b", "A")),
         (rival_client, "a", TOM, PETS),
         (client, "a", {"petId": 1}, ORDERS),
-        (client, "a", {"name": "Max"}, f"{PETS}/2", "PATCH"),
+        (client, "b", {"petId": 3}, ORDERS),
+        *(
+            (client, "a", {"reference": "O"}, f"{ORDERS}/{id}", "PATCH")
+            for id in (1, 2)
+        ),
+        *((client, "a", {"name": "Max"}, f"{PETS}/{id}", "PATCH") for id in (2, 3)),
     ]
     answers = [post(*request).data for request in requests]
     assert len(set(answers)) == len(answers)

@@ -6,6 +6,7 @@ import os
 import re
 import threading
 from collections.abc import Callable, Iterator
+from select import PIPE_BUF
 from typing import Any
 
 import pytest
@@ -197,6 +198,22 @@ def terminal() -> Iterator[tuple[int, Callable[[int], list[str]]]]:
     yield theirs, lines
     os.close(ours)
     os.close(theirs)
+
+
+def test_no_write_is_longer_than_a_pipe_keeps_whole_but_of_a_single_line(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    sizes = [PIPE_BUF - 1, 1, 1, PIPE_BUF, PIPE_BUF + 1, *range(1, 400)]
+    waiting = [b"x" * (size - 1) + b"\n" for size in sizes]
+    stream, written, pauses = log.Stream(1), [], iter([None])  # it writes once
+    stream._lines.extend(waiting)
+    monkeypatch.setattr(stream, "_write", written.append)
+    monkeypatch.setattr(log, "original", lambda *_: lambda _: next(pauses))
+    with pytest.raises(StopIteration):
+        stream._write_lines()
+    assert b"".join(written) == b"".join(waiting)
+    assert [batch for batch in written if len(batch) > PIPE_BUF] == [waiting[4]]
+    assert len(written) < len(sizes) / 10  # few writes, of many lines each
 
 
 def test_line_on_a_terminal_is_for_eyes(terminal: tuple, clock: Clock):

@@ -81,6 +81,27 @@ def test_requests_are_counted_until_the_master_ends(service: Service, directory:
     assert [path.name for path in directory.iterdir()] == ["precious.db"]
 
 
+def test_new_worker_counts_in_the_files_of_the_one_that_was_killed(
+    service: Service, directory: Path
+):
+    [folder] = directory.glob("petstore-metrics-*")
+    files = {*map(str, folder.iterdir())}
+
+    def held() -> list[set[str]]:
+        opened = [each.open_files() for each in service.workers]
+        return [files & {file.path for file in each} for each in opened]
+
+    for killed in service.workers:  # the first one, and then the last
+        killed.kill()
+        killed.wait()
+        wait_until(lambda: len(found := held()) == 2 and all(found))
+        assert not set.intersection(*held())
+        service.send()
+    assert {*map(str, folder.iterdir())} == files
+    samples = Samples(service.send("/metrics").content.decode())
+    assert samples.total("petstore_requests_total") == 2
+
+
 @pytest.fixture
 def full_folder(service: Service) -> Iterator[None]:
     """Workers that were started while no file of their size could be made."""

@@ -28,15 +28,15 @@ def environ(
 
 @pytest.fixture
 def project(project: Project) -> Project:
-    """A project with 6 requests a minute, 3 for each of the two workers."""
-    project.change_plan(Plan("enterprise", 6, 100))
+    """A project with 7 requests a minute, 3 for each of the two workers."""
+    project.change_plan(Plan("enterprise", 7, 101))
     return project
 
 
 def test_worker_enforces_its_share_while_redis_is_down_and_logs_it_once(
     client: FlaskClient, redis: Server, clock: Clock, capfd: pytest.CaptureFixture
 ):
-    assert remaining(client.get(PETS)) == (5, 99)
+    assert remaining(client.get(PETS)) == (6, 100)
     redis.kill()
     capfd.readouterr()
     assert remaining(client.get(PETS)) == (2, 49)
@@ -57,14 +57,14 @@ def test_store_that_can_only_be_read_stays_away_until_it_counts(
     redis: Server,
     capfd: pytest.CaptureFixture,
 ):
-    assert remaining(client.get(PETS)) == (5, 99)
+    assert remaining(client.get(PETS)) == (6, 100)
     redis.client.config_set("maxmemory", 1)
     for _ in range(3):
         assert remaining(client.get(PETS))[0] < 3
         time.sleep(0.02)  # until a request tries it again
         stranger.options(PETS)
     redis.client.config_set("maxmemory", 0)
-    assert remaining(client.get(PETS)) == (4, 98)
+    assert remaining(client.get(PETS)) == (5, 99)
     log = capfd.readouterr().out
     assert (log.count("counters_lost"), log.count("counters_restored")) == (1, 1)
 
@@ -75,7 +75,7 @@ def test_share_holds_from_the_first_request_is_at_least_one_and_of_keys_too(
     redis: Server,
     clock: Clock,
 ):
-    limited = client_of(Key.issue(project, Grant(per_minute=2, per_day=4)))
+    limited = client_of(Key.issue(project, Grant(per_minute=3, per_day=5)))
     tiny = Project.add("Tiny", None, Plan("enterprise", 1, 1))
     redis.kill()
     assert send(limited, 2) == [200, 429]
