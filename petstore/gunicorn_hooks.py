@@ -46,7 +46,7 @@ _numbers: dict[Worker, int] = {}
 
 
 def on_starting(server: Arbiter) -> None:
-    """Refuse to start where nothing could be served; warn of unknown settings."""
+    """Refuse to start if nothing could be served; warn of unknown settings."""
     from petstore.storage import migrator
     from petstore.storage.database import open_databases, opened_databases
 

@@ -1,4 +1,4 @@
-"""What an operation takes and returns, declared once beside its view.
+"""The parameters, body and result of an operation, declared once beside its view.
 
 JSON bodies are parsed strictly (RFC 8259; RFC 7493 on what must not be sent).
 """
@@ -55,7 +55,7 @@ CHARSETS = ("utf-8", "utf8", "us-ascii")
 
 @dataclass
 class Result:
-    """What a view returns: a value to dump, and headers."""
+    """The value that a view returns, to be dumped, and headers."""
 
     value: Any
     headers: dict[str, str] = field(default_factory=dict)
@@ -145,7 +145,7 @@ class Operation:
         return self._carry_out_once(attempt, arguments)
 
     def _load_all(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Add what query and body contain to the arguments of the path.
+        """Add the parameters and members to the arguments of the path.
 
         Raises `ErrorResponse` if the contract is broken.
         """
@@ -209,7 +209,7 @@ def _page(rows: Sequence[Any], limit: int) -> Result:
 
 
 def _read_attempt() -> Attempt | None:
-    """Return what the request has in common with its retries, if it names a key."""
+    """Return the attempt that the request makes, if it has an Idempotency-Key."""
     request = current_request()
     header = request.environ.get("HTTP_IDEMPOTENCY_KEY")
     if header is None or request.method not in StoredResponse.methods:

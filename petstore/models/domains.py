@@ -203,7 +203,7 @@ class Domain(BaseModel):
                 self._emit("domain_primary_changed")
 
     def remove(self) -> bool:
-        """Stop serving the domain on its very next request; return if it was served."""
+        """Stop serving the domain at once; return whether it was served."""
         delete = Domain.delete().where(Domain.id == self.id)
         with db.atomic():
             rows = list(delete.returning(Domain.verified_ms))

@@ -1,4 +1,4 @@
-"""What a key may do: its role, limits of its own, and the origins of its pages."""
+"""The rights of a key: its role, limits of its own, and the origins of its pages."""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The plans: what each allows, in the order in which they are offered."""
+"""The plans with their limits, in the order in which they are offered."""
 
 from typing import NamedTuple, Self
 

@@ -86,7 +86,7 @@ class FallbackRateLimiter(AlignedWindowRateLimiter):
         return decision
 
     def _begin_outage(self, windows: Sequence[Window], reason: Exception) -> None:
-        # What was known of servers and connections may be wrong by now.
+        # Servers and connections may have changed.
         self._is_open, self.answers = self._redis_url is None, False
         self._retry_at = clock.monotonic() + timeouts.LIMITS.retry_store_seconds
         if not self.is_down:  # otherwise another request was faster

@@ -20,7 +20,7 @@ from petstore.storage import Busy
 
 Limits = Sequence[RateLimitItem]
 KNOWN = 1_000  # keys and networks whose last figures a process keeps
-# What an address (IPv6: its /64) may send without a valid key, and fail to sign in.
+# Of one address (in IPv6 its /64): requests without a valid key, and failed sign-ins.
 STRANGERS = quota_of(FREE)
 FAILED_SIGN_INS = Quota.of(10, 100)
 # An IPv6 /48 contains 65,536 /64. It is allowed this many times as much.
@@ -163,7 +163,7 @@ class Limiter:
         return self.strategy.hit_all(_windows(subject, limits), cost)
 
     def _or_from_reserve(self, decision: Decision, caller: Caller) -> Decision:
-        """Return the decision; if it refuses, return that of the key's reserve."""
+        """Return the decision, or if it refuses, the decision of the key's reserve."""
         if decision.is_granted:
             return decision
         reserve = self._count(f"reserve:{caller.key_id}", RESERVE)
@@ -233,7 +233,7 @@ def _key(caller: Caller) -> str:
 
 
 def _windows_of_address(what: str, address: str | None, quota: Quota) -> list[Window]:
-    """Return the windows for what an address sends: for IPv6 of its /48 and /64."""
+    """Return the windows of an address: in IPv6 of its /48 and /64."""
     subject, *sites = address_subjects(what, address)
     larger = Quota.of(quota.per_minute * SITE_FACTOR, quota.per_day * SITE_FACTOR)
     of_sites = (_windows(site, larger) for site in sites)
@@ -241,7 +241,7 @@ def _windows_of_address(what: str, address: str | None, quota: Quota) -> list[Wi
 
 
 def address_subjects(what: str, address: str | None) -> list[str]:
-    """Return the subjects for what comes from an address: for IPv6 its /64 and /48."""
+    """Return the subjects of an address: in IPv6 its /64 and /48."""
     try:
         ip = ipaddress.ip_address((address or "").partition("%")[0])
     except ValueError:  # a Unix socket has no address; a proxy may send anything

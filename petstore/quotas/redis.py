@@ -62,7 +62,7 @@ class SingleStorage(storage.RedisStorage, AlignedWindowStorage):
         return Counts(bool(is_granted), now_ms, strikes, pairs)
 
     def servers(self) -> list[dict[str, Any]]:
-        """Return what each server that counts tells about itself."""
+        """Return the INFO of each server that counts."""
         return [self.storage.info()]
 
     def _take_turn(self, keys: Sequence[str], arguments: Sequence[int]) -> Any:

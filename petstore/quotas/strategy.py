@@ -53,7 +53,7 @@ class Window(NamedTuple):
 
     @classmethod
     def of(cls, item: RateLimitItem, *identifiers: str, prefix: str = "") -> Self:
-        """Return the window of an item; unlike that of limits, its key has no limit."""
+        """Return the window of an item; its key does not contain the limit."""
         seconds = item.get_expiry()
         key = f"{'/'.join(identifiers)}/{seconds}"
         unit = item.GRANULARITY.name

@@ -1,4 +1,4 @@
-"""Schemas: what requests contain and what responses contain."""
+"""Schemas of requests and responses."""
 
 import csv
 import io
@@ -84,7 +84,7 @@ class ResourceSchema(StrictSchema):
 
 
 class ChangeSchema(StrictSchema):
-    """A body that changes what it names, at least one member."""
+    """A body that changes the members that it has, at least one."""
 
     def on_bind_field(self, field_name: str, field_obj: Field[Any]) -> None:
         field_obj.required = False

@@ -241,7 +241,7 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
         return rows.where(is_locked).for_update(mode)
 
     def lock_until_commit(self, number: int) -> None:
-        """Lock the number until the transaction ends; wait for others that hold it."""
+        """Take the advisory lock of this number until the transaction ends."""
         self.execute_sql("SELECT pg_advisory_xact_lock(%s)", (number,))
 
     def lock_condition(self, number: ColumnBase) -> Expression | SQL:

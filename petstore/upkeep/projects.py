@@ -88,7 +88,7 @@ def _references() -> Iterator[ForeignKeyField]:
 
 
 def _delete_in_batches(field: ForeignKeyField, value: int) -> None:
-    """Delete the rows that have the value in the column, along its index.
+    """Delete the rows whose column has the value, in the order of its index.
 
     Each batch begins where the last one has ended. Otherwise PostgreSQL would read the
     deleted rows of the index again.

@@ -234,7 +234,7 @@ def acquire_turn_of(key_id: int) -> None:
 
 
 def acquire_exclusively(project_id: int) -> None:
-    """Wait for the one turn that a project has for what takes long; raises a 503.
+    """Wait for the one turn that a project has for long work; raises a 503.
 
     The request keeps it until the application has made the response.
     """
