@@ -17,7 +17,8 @@ from tests.simulation.seeds import Isolated, opened
 EXPECTED = (
     "failed commits, failed disk calls, counters_lost, counters_restored, replays, "
     "half-closes, graceful stops under load, kills under load, locked, clock steps, "
-    "revocations, refusals by role, unread responses, hits on redis, forms"
+    "revocations, refusals by role, suspensions, "
+    "refusals of a suspended project, unread responses, hits on redis, forms"
 )
 ENOUGH_SEEDS = 60  # for each of them to happen
 

@@ -283,6 +283,7 @@ class Clerk(ApiClient):
     """Somebody with a session on the dashboard, who does there what the API does."""
 
     cookie: dict[str, str] | None = None
+    signed_in_at: float | None = None
 
     async def do(self, number: int, deed: Deed) -> None:
         """Do one deed, if there is a session or one begins."""
@@ -300,14 +301,19 @@ class Clerk(ApiClient):
         entered = await self._open("/sign-in", form)
         value = entered.headers.get("set-cookie", "").partition(";")[0]
         if entered.status == 303 and value:
-            self.cookie = {"Cookie": value}
+            self.cookie, self.signed_in_at = {"Cookie": value}, entered.ended_at
 
     async def _open(self, path: str, form: dict[str, str] | None = None) -> Entry:
         method, path = "GET" if form is None else "POST", f"/dashboard{path}"
         deed = self.deed if self.cookie else PLAIN
-        return await self.send(
+        entry = await self.send(
             "page", method, path, deed, headers=self.cookie, form=form, bearer=""
         )
+        entry.signed_in_at = self.signed_in_at
+        # Some sign in again, and some come back with the cookie that they have.
+        if entry.leads_to_sign_in and self.dice.random() < 0.5:
+            self.cookie = self.signed_in_at = None
+        return entry
 
     async def _submit(self) -> None:
         """Send a form, and note it as the operation that does the same."""

@@ -36,6 +36,7 @@ class Entry:
     is_form: bool = False  # of the dashboard
     network: str = ""  # that it came from
     origin: str | None = None  # of a page
+    signed_in_at: float | None = None  # when its session was known to have begun
 
     @property
     def is_acknowledged(self) -> bool:
@@ -46,6 +47,12 @@ class Entry:
     def is_carried_out(self) -> bool:
         """Whether it was acknowledged, or refused by the rules of the shop."""
         return self.is_acknowledged or self.code in CONFLICTS
+
+    @property
+    def leads_to_sign_in(self) -> bool:
+        """Whether somebody who is not signed in has asked for a page."""
+        location = self.headers.get("location", "")
+        return self.status == 303 and location.startswith("/dashboard/sign-in")
 
     @property
     def is_for_page(self) -> bool:
@@ -115,6 +122,12 @@ class Tenant:
     pets: list[int] = field(default_factory=list)
     orders: list[int] = field(default_factory=list)
     revoked_at: dict[int, float] = field(default_factory=dict)  # by the key's number
+    # When it was suspended and resumed; the last time may be to come.
+    suspended: list[tuple[float, float]] = field(default_factory=list)
+
+    def is_suspended(self, since: float, until: float) -> bool:
+        """Whether it was suspended at some time between these two."""
+        return any(begun <= until and since <= over for begun, over in self.suspended)
 
 
 @dataclass

@@ -14,6 +14,7 @@ KEYS = 4  # of each tenant, which may do everything
 PAGE_KEY = 4  # its key that may do less
 PAGE_LIMITS = (6, 60)  # of the key for a web page
 TENANTS = ("shelter", "kennel", "rival")
+SUSPENDED = "rival"
 
 PAGE_ORIGIN = "https://shelter.example"
 # What clients do over the API and in forms, the values of parameters, and what goes
@@ -110,6 +111,8 @@ def plan_of(seed: int) -> Plan:
         clients += _burst(dice, number, faults)
     if seed % 3 == 0:
         clients.append(_page(random.Random(f"page {seed}")))
+    if seed % 4 == 0:
+        faults.append(_suspension(random.Random(f"suspension {seed}")))
     clients += _witnesses(random.Random(f"witnesses {seed}"), faults)
     return Plan(seed, tuple(clients), tuple(faults), options)
 
@@ -220,7 +223,8 @@ def _witnesses(dice: random.Random, faults: list[Fault]) -> Iterator[Client]:
     Some write while a COMMIT fails, and then nobody for a while. One asks while Redis
     is late or cuts, and later. While a file is locked, one opens a page and some write
     with an Idempotency-Key. One keeps its connection while the worker stops, and
-    one comes.
+    one comes. While a project is suspended, and before and after that, some ask and
+    somebody opens pages.
     """
     for number, fault in enumerate(faults):
         if fault.what in ("redis slow", "redis cut amid a hit"):
@@ -239,11 +243,26 @@ def _witnesses(dice: random.Random, faults: list[Fault]) -> Iterator[Client]:
             before, after = max(0.0, fault.start - 0.5), fault.start + 0.01
             yield Client(f"idler-{number}", "api", before, deeds, "quiet")
             yield Client(f"caller-{number}", "api", after, deeds[:1], "quiet")
+        if fault.what == "suspend":
+            pace = fault.seconds / 2
+            start = max(0.0, fault.start - 1.2 * pace)
+            asks = (Deed("list_pets", pace),) * 6
+            looks = (Deed("open_page", pace, chosen={"page": "/orders"}),) * 6
+            for key in (0, PAGE_KEY):
+                name = f"asker-{number}-{key}"
+                yield Client(name, "api", start, asks, SUSPENDED, key)
+            for each in range(2):
+                name = f"resident-{number}-{each}"
+                yield Client(name, "clerk", start, looks, SUSPENDED)
         if fault.what in FAILING_COMMITS and dice.random() < 0.5:
             for each in range(8):
                 name, deed = f"volley-{number}-{each}", Deed("add", chosen=VOLLEY)
                 start = fault.start + dice.uniform(0, 0.03)
                 yield Client(name, "api", start, (deed,), tenant="rival")
+
+
+def _suspension(dice: random.Random) -> Fault:
+    return Fault("suspend", dice.uniform(2, SECONDS), dice.uniform(0.5, 6))
 
 
 def _fault(dice: random.Random, options: dict[str, Any]) -> Fault:

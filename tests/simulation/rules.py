@@ -35,7 +35,7 @@ TOLERANCE = 0.06  # COMMITs and delayed sockets
 RECOVERY_SECONDS = 3.0
 LIMITS = timeouts.Limits()
 KEYLESS = ("stranger", "options", "page")  # no key of the tenant is sent
-ROLE_REFUSED = 403
+FORBIDDEN = 403
 LOCKED = ("locked", "counters locked")
 RESTARTS = ("kill", "stop")
 
@@ -235,11 +235,12 @@ ALLOWED = {name: set(each) for name, each in ACTS["allowed"].items()}
 def answers_are_those_of_the_operation(stage: "Stage") -> Iterator[str]:
     for entry in stage.history.entries:
         allowed = ALLOWED.get(entry.operation, EXPLAINED) | {0, 401, 429, 503}
-        if entry.is_for_page:
-            allowed = allowed | {ROLE_REFUSED}
+        tenant = stage.history.tenants[entry.tenant]
+        if entry.is_for_page or tenant.is_suspended(entry.sent_at, entry.ended_at):
+            allowed = allowed | {FORBIDDEN}
         if entry.status not in allowed:
             yield f"{entry} {entry.json}"
-        revoked_at = stage.history.tenants[entry.tenant].revoked_at
+        revoked_at = tenant.revoked_at
         is_known = entry.operation not in KEYLESS
         works = entry.ended_at < revoked_at.get(entry.key, inf)
         if entry.status == 401 and is_known and works:
@@ -255,6 +256,22 @@ def a_revoked_key_never_works_again(stage: "Stage") -> Iterator[str]:
             continue
         if entry.status not in (0, 401, 429, 503):
             yield f"{entry}, revoked at {revoked_at:.3f}"
+
+
+@rule("403 from the next request on; its sessions end, and people sign in again")
+def a_suspended_project_is_served_nothing(stage: "Stage") -> Iterator[str]:
+    for entry in stage.history.entries:
+        if entry.operation == "page":
+            is_refused = entry.leads_to_sign_in or entry.status not in (200, 303)
+        else:
+            is_refused = entry.status in (0, 401, 403, 429, 503)
+        if is_refused or entry.operation in ("stranger", "options"):
+            continue
+        for since, until in stage.history.tenants[entry.tenant].suspended:
+            has_session = entry.signed_in_at is not None
+            is_old = has_session and entry.signed_in_at < until
+            if since < entry.sent_at and (entry.ended_at < until or is_old):
+                yield f"{entry}, suspended from {since:.3f} to {until:.3f}"
 
 
 @rule("no client takes more than its connection and its own time")

@@ -209,11 +209,14 @@ def _be_in(world: World) -> None:
     os.urandom = world.dice("libraries").randbytes
 
 
-def at_once(file: str, sql: str, *values: Any) -> bool:
-    """Write in another process; return False while the file is locked."""
+def at_once(file: str, *statements: tuple) -> bool:
+    """Write in another process, all or nothing; return False if the file is locked."""
     try:
         with closing(sqlite3.connect(file, timeout=0, isolation_level=None)) as other:
-            other.execute(sql, values)
+            other.execute("BEGIN IMMEDIATE")
+            for sql, values in statements:
+                other.execute(sql, values)
+            other.execute("COMMIT")
     except sqlite3.OperationalError:
         return False
     return True

@@ -21,6 +21,8 @@ from petstore.settings import read_settings
 from petstore.storage import db, migrator
 from petstore.storage.database import opened_databases
 from petstore.storage.engine import CompiledQuery
+from petstore.upkeep.projects import set_suspended
+from tests.harness import statements
 from tests.harness.routes import compile_once
 from tests.simulation import rules
 from tests.simulation.clients import KINDS, Visitor
@@ -32,6 +34,7 @@ from tests.simulation.plan import (
     KEYS,
     PAGE_LIMITS,
     PAGE_ORIGIN,
+    SUSPENDED,
     Client,
     Fault,
     Outcome,
@@ -68,6 +71,7 @@ class Template:
         app = create_app(read_settings({"DATABASE_URL": url}))
         migrator.migrate()
         self.tenants = list(self._add_tenants())
+        self.suspending, self.resuming = map(self._change_of, (True, False))
         self._rehearse(app)
         opened_databases().close()
 
@@ -92,6 +96,12 @@ class Template:
             grants = [FULL_GRANT] * KEYS + [PAGE_GRANT]
             keys = [Key.issue(project, grant) for grant in grants]
             yield name, project.id, keys
+
+    def _change_of(self, is_suspended: bool) -> list[tuple]:
+        """Return the statements by which the command suspends or resumes a project."""
+        with statements.recorded() as recorded:
+            set_suspended(Project.get(slug=SUSPENDED), is_suspended)
+        return [(each.sql, each.values or ()) for each in recorded]
 
     def _disk(self, world: World) -> Disk:
         return Disk(world, self.shim, self.files, self.root)
@@ -122,7 +132,8 @@ class Stage:
         )
         for each in self.history.tenants.values():
             if each.rows < inf:
-                at_once(str(self.disk.file), SET_ROWS, each.rows, each.id)
+                at_once(str(self.disk.file), (SET_ROWS, (each.rows, each.id)))
+        self.suspending, self.resuming = template.suspending, template.resuming
         self.service = Service(world, self.network, self.disk, self.redis, plan.options)
 
     def _rows_of(self, name: str) -> float:
@@ -143,7 +154,11 @@ class Stage:
         entries, counts = self.history.entries, self.world.counts
         counts["replays"] = sum(each.is_replay for each in entries)
         counts["forms"] = sum(each.is_form for each in entries)
-        counts["refusals by role"] = sum(each.status == 403 for each in entries)
+        for name, code in (
+            ("refusals by role", "key_not_allowed"),
+            ("refusals of a suspended project", "project_suspended"),
+        ):
+            counts[name] = sum(each.code == code for each in entries)
         seconds, digest = self.world.now - 1000, self.world.digest.hexdigest()
         told = (digest, seconds, len(entries), dict(counts), self.world.notes)
         return Outcome(self.plan, faults, *told)
@@ -253,10 +268,26 @@ class Stage:
         tenant = self.history.tenants["shelter"]
         number = fault.pick % (KEYS - 1)
         prefix = tenant.keys[number][:16]
+        if await self._command((REVOKE, (START_MS, prefix))):
+            tenant.revoked_at.setdefault(number, self.world.now)
+            self.world.counts["revocations"] += 1
+
+    async def _suspend(self, fault: Fault, _how: str) -> None:
+        """Suspend a project on the command line, and resume it."""
+        times = self.history.tenants[SUSPENDED].suspended
+        if await self._command(*self.suspending):
+            began_at = self.world.now
+            times.append((began_at, inf))
+            self.world.counts["suspensions"] += 1
+            await self.world.sleep(fault.seconds)
+            if await self._command(*self.resuming):
+                times[-1] = began_at, self.world.now
+
+    async def _command(self, *statements: tuple) -> bool:
+        """Write as a command does; return False if it gives up on a locked file."""
         ends = self.world.now + 30
         while self.world.now < ends:
-            if at_once(str(self.disk.file), REVOKE, START_MS, prefix):
-                tenant.revoked_at.setdefault(number, self.world.now)
-                self.world.counts["revocations"] += 1
-                return
+            if at_once(str(self.disk.file), *statements):
+                return True
             await self.world.sleep(0.007)
+        return False
