@@ -16,7 +16,15 @@ def create_app(settings: Settings | None = None) -> "Flask":
     # Commands need none of these imports, and start in half the time without them.
     from petstore import api, cli, dashboard, hosting, monitoring, openapi
     from petstore.storage.database import open_databases
-    from petstore.web import application, assets, error_handlers, limits, proxies, turns
+    from petstore.web import (
+        application,
+        assets,
+        error_handlers,
+        front,
+        limits,
+        proxies,
+        turns,
+    )
 
     settings = settings or read_settings()
     app = application.Application(__name__, static_folder=None)
@@ -27,10 +35,11 @@ def create_app(settings: Settings | None = None) -> "Flask":
     proxies.init_app(app, settings)
     open_databases(settings)
     error_handlers.init_app(app)
-    hosting.init_app(app, settings)
     assets.init_app(app)
+    front.init_app(app, settings)
+    hosting.init_app(app, settings)
     api.init_app(app, settings)
-    openapi.init_app(app, settings)
     dashboard.init_app(app, settings)
+    openapi.init_app(app, settings)
     cli.init_app(app, settings)
     return app

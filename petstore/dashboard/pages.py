@@ -22,9 +22,11 @@ from petstore.web.application import (
     PAGES_PREFIX,
     current_request,
     is_page_path,
+    serve_on_every_host,
 )
 from petstore.web.assets import AssetBlueprint
 from petstore.web.error_handlers import answer_rule_error
+from petstore.web.front import Entrance, add_entrance
 
 HEADERS = PAGE_HEADERS | {
     "Content-Security-Policy": (
@@ -56,6 +58,8 @@ def init_app(app: Flask, settings: Settings) -> None:
         idempotency_key=partial(randomness.token, 9),
     )
     app.register_blueprint(bp)
+    add_entrance(app, Entrance(PAGES_PREFIX, "Sign in", "for shelters"))
+    serve_on_every_host(app, f"{PAGES_PREFIX}/static")
     app.extensions["error_page"] = _failure_page
 
 

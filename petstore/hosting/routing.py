@@ -13,33 +13,25 @@ from petstore.hosting.names import suffixes
 from petstore.hosting.verifier import Verifier, verifier_of
 from petstore.models.domains import Host
 from petstore.settings import Settings
-from petstore.web.application import current_request, is_page_path, quoted_path
+from petstore.web.application import (
+    current_request,
+    is_page_path,
+    quoted_path,
+    serve_on_every_host,
+)
 from petstore.web.limits import limiter_of
 from petstore.web.proxies import require_private_client
 
 bp = Blueprint("tls", __name__, url_prefix="/internal")
 
 EVERY_PROJECT = Host(project_id=None)
-# Every host serves these paths and the paths below them. They end with a slash because
-# a slash is added to the path of a request before the comparison.
-ON_EVERY_HOST = (
-    "/docs/",
-    "/openapi.json/",
-    "/healthz/",
-    "/readyz/",
-    "/metrics/",
-    "/internal/",
-    "/static/",
-    "/favicon.ico/",
-    "/dashboard/static/",
-)
-
 _NAME = re.compile(r"[a-z0-9.-]{1,253}")
 
 
 def init_app(app: Flask, settings: Settings) -> None:
     """Let the host of each request select its project, before its key."""
     app.register_blueprint(bp)
+    serve_on_every_host(app, "/internal")
     if not (settings.base_domain and settings.tls_address):
         return
     suffixes()  # loads the list, so that no request waits for it
@@ -50,10 +42,12 @@ def init_app(app: Flask, settings: Settings) -> None:
         limiter_of(app),
     )
 
+    on_every_host: list[str] = app.extensions["paths_on_every_host"]
+
     @app.before_request
     def check_host() -> Response | None:
         verifier.recheck_soon()
-        if f"{request.path}/".startswith(ON_EVERY_HOST):
+        if f"{request.path}/".startswith(tuple(on_every_host)):
             return None
         name = re.sub(r":[0-9]*$", "", request.host)
         host = find_host(name, verifier.base_domain)

@@ -9,6 +9,7 @@ from petstore import clock, timeouts
 from petstore.errors import NO_HEADERS, RETRY_AFTER_A_SECOND
 from petstore.models.secrets import Secret
 from petstore.storage import db
+from petstore.web.application import serve_on_every_host
 from petstore.web.limits import limiter_of
 
 bp = Blueprint("health", __name__)
@@ -44,6 +45,7 @@ class Probe:
 
 def init_app(app: Flask) -> None:
     app.register_blueprint(bp)
+    serve_on_every_host(app, "/healthz", "/readyz")
     app.extensions["probe"] = Probe()
 
 

@@ -22,6 +22,7 @@ from prometheus_client.registry import Collector
 
 from petstore import log
 from petstore.settings import INTERFACE, RELEASE
+from petstore.web.application import serve_on_every_host
 from petstore.web.limits import limiter_of
 from petstore.web.proxies import require_private_client
 
@@ -42,6 +43,7 @@ bp = Blueprint("metrics", __name__)
 def init_app(app: Flask) -> None:
     """Serve the metrics, and count events and dropped lines of the log."""
     app.register_blueprint(bp)
+    serve_on_every_host(app, "/metrics")
     log.Stream.on_drop = DROPPED.inc
     logging.getLogger("petstore.events").handlers = [_EventHandler()]
 

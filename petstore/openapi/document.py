@@ -22,7 +22,13 @@ from petstore.schemas.orders import OrderStatus
 from petstore.schemas.paging import MAX_LIMIT
 from petstore.schemas.pets import PetStatus
 from petstore.settings import INTERFACE, Settings
-from petstore.web.application import API_PREFIX, JsonResponse, camel
+from petstore.web.application import (
+    API_PREFIX,
+    JsonResponse,
+    camel,
+    serve_on_every_host,
+)
+from petstore.web.error_handlers import add_reference
 
 INTRODUCTION = """\
 Manage animals for adoption, their categories and the orders for them. Every operation
@@ -143,6 +149,8 @@ def init_app(app: Flask, settings: Settings) -> None:
     ]
     app.extensions["openapi"] = functools.cache(functools.partial(_describe, app))
     app.register_blueprint(bp)
+    add_reference(app, "/openapi.json")
+    serve_on_every_host(app, "/openapi.json")
 
 
 @bp.get("/openapi.json")

@@ -1,4 +1,4 @@
-"""/docs: the API reference, from the description and `guide.md`; and the page at /."""
+"""/docs: the API reference, from the description and `guide.md`."""
 
 import functools
 import json
@@ -8,16 +8,17 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import mistune
-from flask import Flask, Response, current_app, render_template, request
+from flask import Flask, Response, current_app, render_template
 from markupsafe import escape
 
 from petstore.errors import ERRORS
-from petstore.hosting.verifier import verifier_of
 from petstore.models.plans import PLANS
 from petstore.openapi.document import INTRODUCTION, ON_EVERY_RESPONSE, describe
 from petstore.settings import Settings
-from petstore.web.application import PAGE_HEADERS, current_request
+from petstore.web.application import PAGE_HEADERS, serve_on_every_host
 from petstore.web.assets import AssetBlueprint
+from petstore.web.error_handlers import add_reference
+from petstore.web.front import Entrance, add_entrance
 
 BASE_ADDRESS = "BASE_ADDRESS"  # in the text of the guide
 # Members of a body that name an item which the operation changes.
@@ -43,17 +44,10 @@ def init_app(app: Flask, settings: Settings) -> None:
     )
     app.extensions["docs"] = functools.cache(_render)
     app.register_blueprint(bp)
-    app.add_url_rule("/", view_func=home)
-
-
-def home() -> Response:
-    """Return the page at /; on the host of a project, it does not offer to sign in."""
-    verifier, base_url = verifier_of(current_app), ""
-    if verifier and current_request().state.host_project_id is not None:
-        _, colon, port = request.host.partition(":")
-        base_url = f"{request.scheme}://{verifier.base_domain}{colon}{port}/"
-    page = render_template("front.html", base_url=base_url)
-    return _add_security_headers(Response(page))
+    entrance = Entrance("/docs", "API reference", "for developers", True)
+    add_entrance(app, entrance)
+    add_reference(app, "/docs")
+    serve_on_every_host(app, "/docs")
 
 
 @bp.get("")

@@ -317,6 +317,13 @@ def _begin(base_domain: str | None) -> None:
         raise error
 
 
+def serve_on_every_host(app: Flask, *paths: str) -> None:
+    """Let every host serve these paths and those below them, whatever its project."""
+    served = app.extensions.setdefault("paths_on_every_host", [])
+    # A slash is added to the path of a request before it is compared.
+    served += [f"{path}/" for path in paths]
+
+
 def is_api_path(path: str) -> bool:
     return f"{path}/".startswith(f"{API_PREFIX}/")
 

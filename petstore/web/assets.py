@@ -6,6 +6,8 @@ from pathlib import Path
 
 from flask import Blueprint, Flask, Response, current_app, request, url_for
 
+from petstore.web.application import serve_on_every_host
+
 MAX_AGE_SECONDS = 31_536_000
 FAVICON = (Path(__file__).parent / "static/favicon.ico").read_bytes()
 FAVICON_SECONDS = 86_400  # its URL is always the same
@@ -38,6 +40,7 @@ def init_app(app: Flask) -> None:
     """Serve what all pages share, and give templates the URLs of files."""
     app.jinja_env.globals["asset"] = _url
     app.register_blueprint(bp)
+    serve_on_every_host(app, "/static", "/favicon.ico")
     app.add_url_rule("/favicon.ico", view_func=favicon)
 
 

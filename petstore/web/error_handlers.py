@@ -17,15 +17,10 @@ from petstore.models.projects import Project
 from petstore.storage import Busy, Locked, db
 from petstore.web.application import JsonResponse, current_request
 
-# Errors of Flask and Werkzeug, by their status. All others are invalid requests.
-HTTP_ERRORS = {
-    404: ErrorResponse(
-        "not_found",
-        "There is no such path. There are /v1/pets, /v1/store/orders and "
-        "/v1/categories, with the ids of what they list; see /docs and /openapi.json.",
-    ),
-    413: ErrorResponse("body_too_large"),
-}
+NO_SUCH_PATH = (
+    "There is no such path. There are /v1/pets, /v1/store/orders and /v1/categories, "
+    "with the ids of what they list"
+)
 
 
 def init_app(app: Flask) -> None:
@@ -34,12 +29,18 @@ def init_app(app: Flask) -> None:
     The dashboard puts a function in the place of `error_page`, which makes a page of
     the status, the message and the headers of errors at its own paths.
     """
+    app.extensions["references"] = []
     app.extensions["error_page"] = lambda _status, _message, _headers: None
     app.register_error_handler(ErrorResponse, answer_error)
     app.register_error_handler(RuleError, answer_rule_error)
     app.register_error_handler(peewee.PeeweeException, _answer_database_error)
     app.register_error_handler(HTTPException, _answer_http_exception)
     app.register_error_handler(Exception, _answer_bug)
+
+
+def add_reference(app: Flask, path: str) -> None:
+    """Name a path that describes the API to a client that asks for an unknown one."""
+    app.extensions["references"].append(path)
 
 
 def answer_error(error: ErrorResponse) -> Response:
@@ -78,8 +79,13 @@ def _answer_http_exception(error: HTTPException) -> Response:
     status = error.code or 500
     if status >= 500:
         return _answer_bug(error)
-    fault = InvalidRequest(error.description or error.name)
-    shown = HTTP_ERRORS.get(status, fault)
+    shown: ErrorResponse = InvalidRequest(error.description or error.name)
+    if status == 404:
+        references = " and ".join(current_app.extensions["references"])
+        see = f"; see {references}" if references else ""
+        shown = ErrorResponse("not_found", f"{NO_SUCH_PATH}{see}.")
+    elif status == 413:
+        shown = ErrorResponse("body_too_large")
     headers = dict(error.get_headers())
     del headers["Content-Type"]
     if "Allow" in headers:
