@@ -1,5 +1,6 @@
 """Pet Store Service: animals for adoption over HTTP."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from petstore.settings import Settings, read_settings
@@ -14,7 +15,7 @@ def create_app(settings: Settings | None = None) -> "Flask":
     Raises `SettingError`.
     """
     # Commands need none of these imports, and start in half the time without them.
-    from petstore import api, cli, dashboard, hosting, monitoring, openapi
+    from petstore import api, cli, dashboard, hosting, monitoring
     from petstore.storage.database import open_databases
     from petstore.web import (
         application,
@@ -40,6 +41,7 @@ def create_app(settings: Settings | None = None) -> "Flask":
     hosting.init_app(app, settings)
     api.init_app(app, settings)
     dashboard.init_app(app, settings)
-    openapi.init_app(app, settings)
+    for name in settings.extensions:
+        import_module(f"petstore.extensions.{name}").init_app(app, settings)
     cli.init_app(app, settings)
     return app

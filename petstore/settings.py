@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from petstore.extensions import EXTENSIONS
+
 # The version of the service, described in CHANGELOG.md.
 RELEASE = "1.3.0"
 # How the service's own worker calls itself in the environ of a request.
@@ -154,6 +156,14 @@ def database_url(text: str) -> str:
     return _database_url(re.sub("^postgres://", "postgresql://", text))
 
 
+def extensions(text: str) -> tuple[str, ...]:
+    names = [] if text.strip() == "none" else [name.strip() for name in text.split(",")]
+    if unknown := set(names).difference(EXTENSIONS):
+        known = ", ".join(EXTENSIONS)
+        raise ValueError(f"must be none, or names of {known}, not {min(unknown)!r}")
+    return tuple(name for name in EXTENSIONS if name in names)
+
+
 def usable_processors() -> int:
     """Return how many processors this process and its control group may use."""
     if not hasattr(os, "sched_getaffinity"):  # Linux only
@@ -192,6 +202,11 @@ class Settings:
     trusted_proxies: int = setting("PETSTORE_TRUSTED_PROXIES", number(0, 100), 0)
     """how many reverse proxies in front are trusted for X-Forwarded-For and
     X-Forwarded-Proto"""
+    extensions: tuple[str, ...] = setting(
+        "PETSTORE_EXTENSIONS", extensions, tuple(EXTENSIONS)
+    )
+    """which [extensions](architecture.md#extensions) are served, separated by commas;
+    `none`: only the API"""
     production_url: str | None = setting("PETSTORE_PRODUCTION_URL", base_url)
     """the base address in the interface description, including `/v1`"""
     staging_url: str | None = setting("PETSTORE_STAGING_URL", base_url)

@@ -49,8 +49,8 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("busy")
 # The folders whose files take longest, so that none is left to run alone at the end.
-FIRST = ("simulation", "races", "faults", "storage", "server", "openapi", "recipes")
-FIRST += ("monitoring", "cli")
+FIRST = ("simulation", "races", "faults", "storage", "server", "extensions/openapi")
+FIRST += ("recipes", "monitoring", "cli")
 TEST_SECONDS = 900
 MS_BEFORE_MIDNIGHT = 60_000
 

@@ -31,7 +31,7 @@ NEAR = {
     "hosting": ["dashboard"],
     "models": ["api", "dashboard", "cli"],
     "quotas": ["faults", "races"],
-    "schemas": ["api", "openapi", "dashboard"],
+    "schemas": ["api", "extensions/openapi", "dashboard"],
     "sheets": ["dashboard", "cli"],
     "storage": ["faults", "cli"],
     "upkeep": ["api", "cli"],

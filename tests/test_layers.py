@@ -44,9 +44,15 @@ def imported(module: str) -> set[str]:
     return names
 
 
+def extension_of(module: str) -> str | None:
+    """Return the extension that a module belongs to; None for the core."""
+    _, *parts = module.split(".")
+    return parts[1] if len(parts) > 1 and parts[0] == "extensions" else None
+
+
 def layer_of(module: str) -> str:
     """Return the layer of a module, such as `api` for `petstore.api.pets`."""
-    return module.split(".")[1] if "." in module else module
+    return extension_of(module) or [*module.split("."), module][1]
 
 
 def imports_of(module: str) -> set[str]:
@@ -64,6 +70,20 @@ def test_modules_import_only_from_their_own_or_lower_layers():
         for used in imports_of(module):
             there = layer_of(used)
             assert there == here or HEIGHTS[there] < HEIGHTS[here], (module, used)
+
+
+def test_core_imports_no_extension():
+    for module in MODULES:
+        if not extension_of(module):
+            assert not {*filter(None, map(extension_of, imports_of(module)))}, module
+
+
+def test_extension_uses_of_another_only_what_its_package_offers():
+    for module in MODULES:
+        if here := extension_of(module):
+            for used in imports_of(module):
+                if extension_of(used) not in (here, None):
+                    assert used == f"petstore.extensions.{extension_of(used)}", module
 
 
 def test_only_the_server_knows_names_of_servers():

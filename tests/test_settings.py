@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from petstore.extensions import EXTENSIONS
 from petstore.settings import SettingError, read_settings, unknown_settings
 
 PASSWORD = "Geheimnis"  # as in these values
@@ -68,6 +69,16 @@ def test_tls_address_defaults_to_the_base_domain():
     settings = read_settings({"PETSTORE_BASE_DOMAIN": "Pets.Example.net."})
     assert settings.base_domain == "pets.example.net"
     assert settings.tls_address == ("pets.example.net", 443)
+
+
+def test_extensions_are_kept_in_the_order_of_their_list():
+    for text, names in (
+        ("none", ()),
+        (" openapi ", ("openapi",)),
+        (",".join(reversed(EXTENSIONS)), EXTENSIONS),
+        ("", EXTENSIONS),
+    ):
+        assert read_settings({"PETSTORE_EXTENSIONS": text}).extensions == names
 
 
 def test_addresses_are_read():

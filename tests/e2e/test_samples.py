@@ -95,7 +95,7 @@ def test_all_pages_are_read(service: Service, language: str, samples: dict[str, 
 
 @pytest.mark.usefixtures("filled")
 def test_shell_samples_of_the_guide_read_animals(service: Service):
-    guide = (ROOT / "petstore/openapi/guide.md").read_text()
+    guide = (ROOT / "petstore/extensions/openapi/guide.md").read_text()
     guide = guide.replace("BASE_ADDRESS", f"{service.url}/v1")
     guide = guide.replace("YOUR_API_KEY", service.key)
     first_call, one_animal = re.findall("```sh\n(.*?)```", guide, re.DOTALL)

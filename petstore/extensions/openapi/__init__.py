@@ -2,7 +2,7 @@
 
 from flask import Flask
 
-from petstore.openapi import document, page
+from petstore.extensions.openapi import document, page
 from petstore.settings import Settings
 
 

@@ -12,8 +12,12 @@ from flask import Flask, Response, current_app, render_template
 from markupsafe import escape
 
 from petstore.errors import ERRORS
+from petstore.extensions.openapi.document import (
+    INTRODUCTION,
+    ON_EVERY_RESPONSE,
+    describe,
+)
 from petstore.models.plans import PLANS
-from petstore.openapi.document import INTRODUCTION, ON_EVERY_RESPONSE, describe
 from petstore.settings import Settings
 from petstore.web.application import PAGE_HEADERS, serve_on_every_host
 from petstore.web.assets import AssetBlueprint
