@@ -16,7 +16,6 @@ from petstore.models.plans import FREE
 from petstore.models.projects import Plan, Project
 from petstore.storage import copies, db, migrator
 from petstore.storage.database import opened_databases
-from petstore.upkeep.projects import import_tables
 
 DEMO_ANIMALS = {
     "Dogs": ("Rex", "Bella", "Bruno", "Luna"),
@@ -93,7 +92,6 @@ def copy(database_url: str) -> None:
         url = settings.database_url(database_url)
     except ValueError as error:
         raise click.UsageError(f"The argument DATABASE_URL: {error}.") from None
-    import_tables()
     try:
         copies.copy_to(url)
     except copies.CopyFailed as error:

@@ -3,11 +3,10 @@
 import os
 import sqlite3
 import tempfile
-from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 
-from peewee import BigAutoField, Database, Model, Tuple, chunked
+from peewee import Database, chunked
 
 from petstore.storage import migrator
 from petstore.storage.database import (
@@ -16,8 +15,8 @@ from petstore.storage.database import (
     databases_at,
     opened_databases,
 )
-from petstore.storage.engine import BaseModel, CounterModel, Row
 from petstore.storage.sqlite import make_private
+from petstore.storage.tables import READ_AT_ONCE, StoredTable, stored_tables
 
 
 class CopyFailed(Exception):
@@ -63,9 +62,6 @@ def _sync(directory: Path) -> None:
         os.close(handle)
 
 
-COPIED_AT_ONCE = 1000  # rows; a statement may have 32,766 values
-
-
 def copy_to(url: str) -> None:
     """Copy all rows, with their ids, as they are at one moment, to a database at a URL.
 
@@ -81,49 +77,33 @@ def copy_to(url: str) -> None:
                 stack.enter_context(database.snapshot())
             for database in dict.fromkeys(target):
                 stack.enter_context(database.atomic())
-            _require_empty(target)
-            for group, old, new in zip(table_groups(), source, target, strict=True):
+            tables = stored_tables(target)
+            _require_empty(tables, target)
+            for group, old, new in zip(tables, source, target, strict=True):
                 for table in group:
                     _copy_table(table, old, new)
 
 
-def _require_empty(target: Databases) -> None:
-    for group, database in zip(table_groups(), target, strict=True):
+def _require_empty(tables: list[list[StoredTable]], target: Databases) -> None:
+    for group, database in zip(tables, target, strict=True):
         for table in group:
-            if table.select().exists(database):
-                name = table._meta.table_name
-                raise CopyFailed(f"it is not empty: there are rows in {name}")
+            if next(table.read(database), None):
+                raise CopyFailed(f"it is not empty: there are rows in {table.name}")
 
 
-def table_groups() -> tuple[list[type[Model]], list[type[Model]]]:
-    """Return the tables of the data and of the counters, each after those it needs."""
-    tables, counts = BaseModel.__subclasses__(), CounterModel.__subclasses__()
-    return sorted(tables, key=_depth), sorted(counts, key=_depth)
-
-
-def _depth(table: type[Model]) -> int:
-    """Return the length of the longest chain of references from this table on."""
-    return 1 + max(map(_depth, table._meta.refs.values()), default=0)
-
-
-def _copy_table(table: type[Model], source: Engine, target: Engine) -> None:
+def _copy_table(table: StoredTable, source: Engine, target: Engine) -> None:
     """Copy every row with its id, in a snapshot of the source."""
-    fields = table._meta.sorted_fields
-    for rows in chunked(rows_of(source, table), COPIED_AT_ONCE):
-        table.insert_many(rows, fields).as_rowcount().execute(target)
-    name = table._meta.table_name
-    is_numbered = isinstance(table._meta.primary_key, BigAutoField)
-    if is_numbered and (last := source.last_id(name)):
-        target.continue_ids_after(name, last)
-
-
-def rows_of(database: Engine, table: type[Model]) -> Iterator[Row]:
-    """Return every row of the table, in Python's types; to be called in a snapshot."""
-    fields, keys = table._meta.sorted_fields, table._meta.get_primary_keys()
-    select = table.select().order_by(*keys).limit(COPIED_AT_ONCE)
-    rows = list(select.tuples().execute(database))
-    while rows:
-        yield from rows
-        last = dict(zip(fields, rows[-1], strict=True))
-        is_after = Tuple(*keys) > Tuple(*(last[key] for key in keys))
-        rows = list(select.where(is_after).tuples().execute(database))
+    columns = table.columns([*table.types])
+    # SQLite has no truth values: it stores 0 and 1.
+    are_true = [kind == "boolean" for kind in table.types.values()]
+    for rows in chunked(table.read(source), READ_AT_ONCE):
+        values = [
+            [
+                bool(value) if is_true and value is not None else value
+                for value, is_true in zip(row, are_true, strict=True)
+            ]
+            for row in rows
+        ]
+        table.table.insert(values, columns=columns).as_rowcount().execute(target)
+    if table.key == ["id"] and (last := source.last_id(table.name)):
+        target.continue_ids_after(table.name, last)

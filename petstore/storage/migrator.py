@@ -1,6 +1,7 @@
 """Migrates both databases to the current schema, one step at a time."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,22 @@ def require_migrated() -> None:
                 f"the database is not migrated ({pending[0].name} is pending); "
                 "run `flask migrate` first"
             )
+
+
+def made_tables() -> tuple[list[str], list[str]]:
+    """Return the tables that the migrations make, of the data and of the counters.
+
+    A schema may contain tables of others, so this makes ours once more, in memory.
+    """
+    made = []
+    for _, runner in _runners(None):
+        with closing(peewee.SqliteDatabase(":memory:")) as scratch:
+            again = Runner(scratch, runner.directory, table_name="applied")
+            again.up()
+            tables = {*scratch.get_tables()} - {"applied", "sqlite_sequence"}
+            made.append(sorted(tables))
+    data, counts = made
+    return data, counts
 
 
 def newer_version() -> str | None:

@@ -1,12 +1,11 @@
 """Suspends projects, and counts and deletes what belongs to them."""
 
 import time
-from collections.abc import Iterator
 from importlib import import_module
 from pkgutil import walk_packages
 from typing import Any
 
-from peewee import ForeignKeyField, IntegrityError, Tuple
+from peewee import IntegrityError, Tuple
 
 from petstore import models, quotas, timeouts
 from petstore.models.domains import Domain
@@ -14,7 +13,8 @@ from petstore.models.keys import Key
 from petstore.models.projects import Project, take_rows
 from petstore.models.sessions import Session
 from petstore.storage import BaseModel, db
-from petstore.storage.copies import table_groups
+from petstore.storage.database import opened_databases
+from petstore.storage.tables import StoredTable, stored_tables
 
 ROUNDS = 10  # of deleting, while requests that are under way add rows
 
@@ -71,38 +71,34 @@ def delete_project(project: Project) -> None:
 
 def _delete_rows(project_id: int) -> None:
     keys = [key.id for key in Key.select(Key.id).where(Key.project == project_id)]
-    for field in _references():
-        for value in [project_id] if field.rel_model is Project else keys:
-            _delete_in_batches(field, value)
+    owners = {Project._meta.table_name: [project_id], Key._meta.table_name: keys}
+    tables, _ = stored_tables(opened_databases())
+    for table in reversed(tables):
+        for column, referred in table.references.items():
+            for owner_id in owners.get(referred, ()):
+                _delete_in_batches(table, column, owner_id)
     Project.delete().where(Project.id == project_id).execute()
 
 
-def _references() -> Iterator[ForeignKeyField]:
-    """Yield the columns that refer to a project or a key, of dependent tables first."""
-    import_tables()
-    tables, _ = table_groups()
-    for table in reversed(tables):
-        for field in table._meta.sorted_fields:
-            if isinstance(field, ForeignKeyField) and field.rel_model in (Project, Key):
-                yield field
-
-
-def _delete_in_batches(field: ForeignKeyField, value: int) -> None:
+def _delete_in_batches(table: StoredTable, name: str, value: int) -> None:
     """Delete the rows whose column has the value, in the order of its index.
 
     Each batch begins where the last one has ended. Otherwise PostgreSQL would read the
     deleted rows of the index again.
     """
-    model, rest = field.model, field == value
-    columns = list(dict.fromkeys([field, *model._meta.get_primary_keys()]))
+    source, columns = (
+        table.table,
+        table.columns(list(dict.fromkeys([name, *table.key]))),
+    )
+    rest = columns[0] == value
     while True:
         with db.atomic():
-            rows = model.select(*columns).where(rest).order_by(*columns)
+            rows = source.select(*columns).where(rest).order_by(*columns)
             last = rows.offset(timeouts.LIMITS.deleted_rows - 1).limit(1)
-            ends = list(last.tuples())
+            ends = list(last.tuples().execute(db))
             batch = [Tuple(*columns) <= Tuple(*end) for end in ends]
-            model.delete().where(rest, *batch).execute()
+            source.delete().where(rest, *batch).execute(db)
         if not ends:
             return
-        rest = (Tuple(*columns) > Tuple(*ends[0])) & (field <= value)
+        rest = (Tuple(*columns) > Tuple(*ends[0])) & (columns[0] <= value)
         time.sleep(timeouts.LIMITS.deletion_pause_seconds)

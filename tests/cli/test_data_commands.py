@@ -19,8 +19,8 @@ from petstore.models.projects import Project
 from petstore.models.secrets import Secret
 from petstore.quotas.database import Counter
 from petstore.storage import copies, db
-from petstore.storage.copies import COPIED_AT_ONCE
 from petstore.storage.database import Databases, databases_at
+from petstore.storage.tables import READ_AT_ONCE
 from tests.cli.contents import contents, fill
 from tests.cli.outputs import failure, refusal, text_of
 from tests.harness import servers
@@ -160,7 +160,7 @@ def test_rows_are_copied_unchanged_and_ids_are_not_reused(
     fill(client, project, clock)
     Secret.shared("sessions")
     row = dict.fromkeys(("ends_ms", "used", "most"), 0)
-    numbers = range(2 * COPIED_AT_ONCE)  # more than fit into a statement
+    numbers = range(2 * READ_AT_ONCE)  # more than fit into a statement
     Counter.insert_many(row | {"key": f"{number}"} for number in numbers).execute()
     withdraw_pet(project.id, add_pet(project, "Last"))
     # In a process of its own, which has imported no more than the command does.

@@ -7,12 +7,12 @@ from peewee import (
     Field,
     ForeignKeyField,
     TextField,
+    sort_models,
 )
 
 from petstore.clock import MS_PER_DAY
 from petstore.models.projects import Project
-from petstore.storage import counters, db
-from petstore.storage.copies import table_groups
+from petstore.storage import BaseModel, CounterModel, counters, db
 from tests.harness.clocks import START_MS
 
 # SQL for a column of the row with the number n, where its type does not tell enough.
@@ -52,8 +52,8 @@ def fill(project: Project, first: int, last: int) -> None:
     A column of a new table may need a line in COLUMNS.
     """
     owner = f"CASE n % 2 WHEN 0 THEN {project.id} ELSE n END"
-    for database, tables in zip((db, counters), table_groups(), strict=True):
-        for table in tables:
+    for database, base in ((db, BaseModel), (counters, CounterModel)):
+        for table in sort_models(base.__subclasses__()):
             name, fields = table._meta.table_name, table._meta.sorted_fields
             values = {
                 field.column_name: COLUMNS.get(f"{name}.{field.name}")

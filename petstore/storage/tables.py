@@ -1,0 +1,68 @@
+"""The tables that the migrations have made, as a database itself describes them.
+
+Deleting a project and copying everything go through these, not through the models: the
+models of an extension that is away are not loaded, but its rows are there.
+"""
+
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
+from typing import NamedTuple
+
+from peewee import Column, Table, Tuple
+
+from petstore.storage import migrator
+from petstore.storage.database import Databases, Engine
+from petstore.storage.engine import Row
+
+READ_AT_ONCE = 1000  # rows; a statement may have 32,766 values
+
+
+class StoredTable(NamedTuple):
+    """A table of a database: its columns with their types, and what they refer to."""
+
+    name: str
+    types: dict[str, str]  # by column, in the order of the table
+    key: list[str]  # the columns of the primary key
+    references: dict[str, str]  # by column, the table to which it refers
+
+    @property
+    def table(self) -> Table:
+        return Table(self.name)
+
+    def columns(self, names: list[str]) -> list[Column]:
+        return [Column(self.table, name) for name in names]
+
+    def read(self, database: Engine) -> Iterator[Row]:
+        """Return every row, in the order of the key; to be called in a snapshot."""
+        columns, key = self.columns([*self.types]), self.columns(self.key)
+        places = [[*self.types].index(name) for name in self.key]
+        select = self.table.select(*columns).order_by(*key).limit(READ_AT_ONCE)
+        rows = list(select.tuples().execute(database))
+        while rows:
+            yield from rows
+            last = Tuple(*(rows[-1][place] for place in places))
+            rows = list(select.where(Tuple(*key) > last).tuples().execute(database))
+
+
+def stored_tables(databases: Databases) -> list[list[StoredTable]]:
+    """Return the tables of each database, each after those to which it refers."""
+    return [
+        _described(database, names)
+        for database, names in zip(databases, migrator.made_tables(), strict=True)
+    ]
+
+
+def _described(database: Engine, names: list[str]) -> list[StoredTable]:
+    there = set(database.get_tables())
+    tables = {name: _describe(database, name) for name in names if name in there}
+    needs = {name: table.references.values() for name, table in tables.items()}
+    return [tables[name] for name in TopologicalSorter(needs).static_order()]
+
+
+def _describe(database: Engine, name: str) -> StoredTable:
+    return StoredTable(
+        name,
+        {each.name: each.data_type for each in database.get_columns(name)},
+        database.get_primary_keys(name),
+        {each.column: each.dest_table for each in database.get_foreign_keys(name)},
+    )
