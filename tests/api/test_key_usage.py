@@ -71,6 +71,11 @@ def test_days_are_counted_apart_and_thirty_are_shown(key: str, clock: Clock):
         use(uses, key, clock)
         uses.flush()
     assert totals(key) == (1, 0, 2, 0)
+    use(uses, key, clock)
+    clock.move(days=1)
+    use(uses, key, clock)
+    uses.flush()  # of two days at once
+    assert totals(key) == (1, 0, 4, 0)
 
 
 def test_last_use_is_written_once_in_ten_minutes(key: str, clock: Clock):

@@ -1,11 +1,13 @@
 """/dashboard/categories: adding, naming and deleting categories."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
 
 from petstore.models.categories import Category
+from petstore.models.pets import Pet
 from petstore.models.projects import Project
 from tests.harness.browser import Browser, add_pet, words
 from tests.harness.databases import of_both_engines
@@ -15,11 +17,19 @@ KINDS = {0: "Kind 0.", 1: None, 2: "Kind 2."}
 
 
 @pytest.fixture(autouse=True)
-def categories(project: Project) -> None:
-    """Three categories, of which two have names, and an animal of the third one."""
+def categories(project: Project, rival: Project) -> Iterator[None]:
+    """Three categories, of which two have names, and an animal of the third one.
+
+    Another project has animals of categories with the same numbers, and keeps them.
+    """
     for number, name in KINDS.items():
         Category.ensure(project.id, number, name)
     add_pet(project, "Rex", 1)
+    Category.ensure(rival.id, 1, "Rival's")
+    for number in (1, 1, 2):
+        add_pet(rival, "Tim", number)
+    yield
+    assert Pet.count_by_category(rival.id, {1, 2}) == {1: 2, 2: 1}
 
 
 def names(project: Project) -> dict[int, str | None]:
@@ -36,13 +46,12 @@ def test_categories_are_listed_with_their_animals(browser: Browser):
 
 @of_both_engines
 def test_category_is_named_on_row(browser: Browser, project: Project, rival: Project):
-    Category.ensure(rival.id, 1, "Rival's")
     answer = browser.submit(f"{CATEGORIES}/1?limit=2", name="Dogs")
     assert answer.location == f"{CATEGORIES}?limit=2"
     assert "Saved category 1." in browser.read(answer.location)
     assert "Saved category 2." in browser.follow(f"{CATEGORIES}/2", name="")
     assert names(project) == {0: "Kind 0.", 1: "Dogs", 2: None}
-    assert names(rival) == {1: "Rival's"}
+    assert names(rival) == {1: "Rival's", 2: None}
 
 
 @of_both_engines

@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from petstore.models import RuleError
 from petstore.models.callers import Caller
 from petstore.models.categories import Category
 from petstore.models.keys import Key
@@ -105,6 +107,28 @@ def test_sign_ins_refuse_no_other(app: Flask, visitor: Browser, key: str, leaked
     assert "Too many people have signed in to your project" in words(answer)
     assert answer.headers["Retry-After"] == "50"
     assert visitor.sign_in(key).status_code == 303
+
+
+def test_no_project_uses_up_what_another_may(
+    app: Flask, project: Project, rival: Project
+):
+    project.change_plan(Plan("business"))
+    limiter, ids = app.extensions["limiter"], [project.id, rival.id]
+    callers = [Caller.find_by_key(Key.issue(each)) for each in (project, rival)]
+    for count, (ours, theirs) in (
+        (limiter.count_page, callers),
+        (limiter.count_sign_in, callers),
+        (lambda caller: limiter.count_form(caller, None), callers),
+        (limiter.count_long_form, ids),
+        (limiter.count_new_key, ids),
+        (limiter.count_new_domain, ids),
+    ):
+        first = count(ours)
+        with suppress(RuleError):
+            for _ in range(PAGES.per_minute):  # as often as all but forms are allowed
+                count(ours)
+        other = count(theirs)
+        assert (other and other.headers()) == (first and first.headers())
 
 
 ANIMALS = "/dashboard/animals"

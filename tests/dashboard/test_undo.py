@@ -4,9 +4,11 @@ import re
 
 import orjson
 import pytest
+from flask import Flask
 from flask.testing import FlaskClient
 
 from petstore.models.categories import Category
+from petstore.models.keys import Key
 from petstore.models.orders import Order, withdraw_pet
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
@@ -181,7 +183,7 @@ def test_what_an_earlier_release_has_closed_stays_closed(
 
 
 def test_who_removed_an_animal_is_said_and_the_text_stays(
-    browser: Browser, project: Project, key: str
+    app: Flask, browser: Browser, project: Project, key: str, rival: Project
 ):
     browser.submit(ANIMALS, **REX)
     browser.submit(f"{ANIMALS}/1/withdraw")
@@ -190,6 +192,8 @@ def test_who_removed_an_animal_is_said_and_the_text_stays(
     by = f"This was done by {key[:16]} Your key on 17 Mar 2027 12:00 UTC ."
     assert f"Removed Rex (no. 1). {by}" in words(answer)
     assert "This is what you typed: Rex the Second" in words(answer)
+    foreign = Browser(app, Key.issue(rival)).read(f"{ANIMALS}/1")
+    assert "Removed Rex" not in foreign
     add_pet(project, "Tom")
     withdraw_pet(project.id, 2)  # by a program
     assert "This was done by" not in browser.read(f"{ANIMALS}/2")
