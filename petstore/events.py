@@ -44,18 +44,18 @@ def emit(name: str, /, level: int | None = None, **facts: Any) -> None:
 def emit_after_commit(name: str, /, *, by: str | None = None, **facts: Any) -> None:
     """Emit an event after the COMMIT of the current transaction; without one, at once.
 
-    An event of `KINDS` is also added, in the same transaction, to the activity of the
-    project whose slug is the fact `project`. `by` is who acts, if that is not `actor`.
-    A transaction that is rolled back emits and adds nothing.
+    An event of `EVENT_TYPES` is also added, in the same transaction, to the activity of
+    the project whose slug is the fact `project`. `by` is who acts, if that is not
+    `actor`. A transaction that is rolled back emits and adds nothing.
     """
-    if kind := KINDS.get(name):
-        shown = {fact: facts[fact] for fact in kind.facts if fact in facts}
-        _record(facts["project"], kind.topic, name, by or actor.get(), shown)
+    if known := EVENT_TYPES.get(name):
+        shown = {fact: facts[fact] for fact in known.facts if fact in facts}
+        _record(facts["project"], known.topic, name, by or actor.get(), shown)
     db.after_commit(partial(emit, name, **facts))
 
 
-class Kind(NamedTuple):
-    """A kind of event that a project sees, with the names of the facts that it sees."""
+class EventType(NamedTuple):
+    """A type of event that a project sees, with the names of the facts that it sees."""
 
     title: str
     facts: tuple[str, ...]
@@ -63,33 +63,33 @@ class Kind(NamedTuple):
 
 
 # The events that projects see. Other events and facts are only in the operator's log.
-KINDS = {
-    "signed_in": Kind("Signed in", ("key",), SESSIONS),
-    "session_ended": Kind("Session ended", ("key", "session_key"), SESSIONS),
-    "other_sessions_ended": Kind("All other sessions ended", (), SESSIONS),
-    "key_created": Kind("Key issued", ("key", "label")),
-    "key_changed": Kind(
+EVENT_TYPES = {
+    "signed_in": EventType("Signed in", ("key",), SESSIONS),
+    "session_ended": EventType("Session ended", ("key", "session_key"), SESSIONS),
+    "other_sessions_ended": EventType("All other sessions ended", (), SESSIONS),
+    "key_created": EventType("Key issued", ("key", "label")),
+    "key_changed": EventType(
         "Key changed", ("key", "label", "per_minute", "per_day", "origins", "was")
     ),
-    "key_rotated": Kind("Key rotated", ("key",)),
-    "key_revoked": Kind("Key revoked", ("key",)),
-    "key_banned": Kind("Key banned", ("key", "until_ms")),
-    "key_unbanned": Kind("Key unbanned", ("key",)),
-    "name_changed": Kind("Project renamed", ("name", "was")),
-    "plan_changed": Kind(
+    "key_rotated": EventType("Key rotated", ("key",)),
+    "key_revoked": EventType("Key revoked", ("key",)),
+    "key_banned": EventType("Key banned", ("key", "until_ms")),
+    "key_unbanned": EventType("Key unbanned", ("key",)),
+    "name_changed": EventType("Project renamed", ("name", "was")),
+    "plan_changed": EventType(
         "Plan changed", ("plan", "per_minute", "per_day", "max_rows", "was")
     ),
-    "project_suspended": Kind("Project suspended", ()),
-    "project_resumed": Kind("Project resumed", ()),
-    "animals_imported": Kind("Animals imported", ("animals", "corrected")),
-    "domain_added": Kind("Domain added", ("domain",)),
-    "domain_verified": Kind("Domain verified", ("domain",)),
-    "domain_primary_changed": Kind("Primary domain changed", ("domain",)),
-    "domain_expired": Kind("Domain expired", ("domain",)),
-    "domain_lost": Kind("Domain lost to another project", ("domain",)),
-    "domain_removed": Kind("Domain removed", ("domain",)),
-    "domain_withdrawn": Kind("Domain removed before it was verified", ("domain",)),
-    "certificate_failed": Kind("Certificate failed", ("domain", "reason")),
+    "project_suspended": EventType("Project suspended", ()),
+    "project_resumed": EventType("Project resumed", ()),
+    "animals_imported": EventType("Animals imported", ("animals", "corrected")),
+    "domain_added": EventType("Domain added", ("domain",)),
+    "domain_verified": EventType("Domain verified", ("domain",)),
+    "domain_primary_changed": EventType("Primary domain changed", ("domain",)),
+    "domain_expired": EventType("Domain expired", ("domain",)),
+    "domain_lost": EventType("Domain lost to another project", ("domain",)),
+    "domain_removed": EventType("Domain removed", ("domain",)),
+    "domain_withdrawn": EventType("Domain removed before it was verified", ("domain",)),
+    "certificate_failed": EventType("Certificate failed", ("domain", "reason")),
 }
 
 

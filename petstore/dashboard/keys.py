@@ -26,7 +26,7 @@ from petstore.models.grants import FULL, Grant
 from petstore.models.keys import STATUSES, Key, LastFullKey
 from petstore.models.requests import totals_of
 from petstore.schemas import text_of
-from petstore.schemas.keys import KINDS, KeyForm, KeyQuery, NewKeyForm, RotationForm
+from petstore.schemas.keys import KEY_KINDS, KeyForm, KeyQuery, NewKeyForm, RotationForm
 from petstore.web.limits import limiter_of
 
 INDEX = "keys.keys"
@@ -56,7 +56,7 @@ def keys(form: Form = EMPTY) -> str:
         keys=rows,
         totals=totals_of(rows),
         statuses=STATUSES,
-        kinds=KINDS,
+        kinds=KEY_KINDS,
         quota=current_project().quota,
         form=filled_in(form, url_for(INDEX)),
         **parameters,

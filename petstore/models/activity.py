@@ -6,7 +6,7 @@ from typing import Any, Self
 from peewee import SQL, BigAutoField, BigIntegerField, ForeignKeyField, TextField
 
 from petstore import clock, events
-from petstore.events import KEPT, KEPT_MS, KINDS, SETTINGS, SHELTER
+from petstore.events import EVENT_TYPES, KEPT, KEPT_MS, SETTINGS, SHELTER
 from petstore.models import OfProject
 from petstore.models.projects import Project
 from petstore.storage import BaseModel
@@ -36,8 +36,8 @@ class Event(OfProject, BaseModel):
     @property
     def title(self) -> str:
         """What has happened, also if only a newer version knows the event."""
-        if kind := KINDS.get(self.name):
-            return kind.title
+        if known := EVENT_TYPES.get(self.name):
+            return known.title
         return self.name.replace("_", " ")
 
     @classmethod

@@ -15,7 +15,7 @@ from petstore.schemas import StrictSchema, TextSchema
 from petstore.schemas.fields import Choice, Name, UrlInteger, Words
 
 # What a key may be for, and the roles that it may have for that.
-KINDS = {
+KEY_KINDS = {
     "staff": (WRITE,),
     "program": (WRITE, READ),
     "page": (PUBLIC,),
@@ -27,7 +27,7 @@ class KeyQuery(StrictSchema):
     """The parameters of the list of keys, and of the form that issues one."""
 
     status = Choice(STATUSES, load_default="working")
-    kind = Choice(tuple(KINDS), load_default="staff")
+    kind = Choice(tuple(KEY_KINDS), load_default="staff")
 
 
 class KeyForm(TextSchema):

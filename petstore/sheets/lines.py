@@ -35,7 +35,7 @@ _NUMBERS = "In Numbers, choose File, Export To and CSV"
 _ZIP = rb"PK\x03\x04"
 # Files that are no CSV: how they begin, what else they contain, what they are, and what
 # to do.
-KINDS = (
+OTHER_FORMATS = (
     (_ZIP, b"word/", "a Word document", _COPIED),
     (_ZIP, b"xl/workbook", "an Excel workbook", _SAVED),
     (_ZIP, b"opendocument", "an OpenDocument file", _SAVED),
@@ -257,7 +257,7 @@ def _go_on() -> None:
 def _encoding(content: bytes, chosen: str | None) -> tuple[str, str]:
     """Return the name of the encoding, and Python's name for it."""
     text = content.removeprefix(codecs.BOM_UTF8).lstrip()
-    for beginning, part, kind, advice in KINDS:
+    for beginning, part, kind, advice in OTHER_FORMATS:
         if re.match(beginning, text, re.DOTALL) and part in content:
             raise NotReadable(f"The file is {kind}. {advice}")
     marked = [name for mark, name in MARKS.items() if content.startswith(mark)]
