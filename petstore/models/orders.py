@@ -13,7 +13,7 @@ from petstore.models.histories import told_actor
 from petstore.models.keys import Key
 from petstore.models.pets import Pet, PetNotAvailable
 from petstore.models.projects import Project, take_rows
-from petstore.models.searching import SearchTerms, searchable
+from petstore.models.searching import SearchTerms, is_outdated, searchable
 from petstore.storage import BaseModel, Row, compiled, db, placeholder
 from petstore.storage.lists import Cursor, Listing, ListPage, count_each
 
@@ -210,6 +210,8 @@ class Order(OfProject, BaseModel):
 
 # For the check at the start, which refuses rows that release 1.1.0 has written.
 Order.add_index(Order.id, where=Order.folded.is_null())
+_is_outdated = is_outdated(Order.folded, Order.pet_folded)
+Order.add_index(Order.id, where=_is_outdated, name="pet_order_outdated")
 
 _BY_ID = (Order.project == placeholder("project")) & (Order.id == placeholder("id"))
 

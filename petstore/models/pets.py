@@ -12,7 +12,7 @@ from petstore.events import actor
 from petstore.models import Conflict, NotFound, OfProject
 from petstore.models.categories import CATEGORY_BY_ID, CATEGORY_EXISTS, Category
 from petstore.models.projects import PROJECT, Project, count_if_room, take_rows
-from petstore.models.searching import SearchTerms, searchable
+from petstore.models.searching import SearchTerms, is_outdated, searchable
 from petstore.storage import BaseModel, Row, compiled, db, placeholder
 from petstore.storage.lists import Cursor, Listing, ListPage, count_each
 
@@ -261,6 +261,7 @@ class Pet(OfProject, BaseModel):
 
 # For the start, which refuses rows that release 1.1.0 has written.
 Pet.add_index(Pet.id, where=Pet.folded.is_null())
+Pet.add_index(Pet.id, where=is_outdated(Pet.folded), name="pet_outdated")
 
 _BY_ID = (Pet.project == placeholder("project")) & (Pet.id == placeholder("id"))
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from petstore.models import RuleError
 from petstore.models.categories import NEW, Category, CategoryNameTaken
-from petstore.models.searching import searchable
+from petstore.models.searching import folded
 from petstore.storage import Row
 from petstore.storage.lists import BEFORE_ALL
 
@@ -92,7 +92,7 @@ def _first(text: str, known: list[tuple[str, str]]) -> str | None:
 
 def _plain(name: str) -> str:
     """Return a name without case, accents and blanks."""
-    return "".join(searchable(name).split())
+    return "".join(folded(name).split())
 
 
 def _is_letter_apart(one: str, other: str) -> bool:

@@ -1,1 +1,1 @@
-"""Keeps the tables small: deletes outdated rows, and those of deleted projects."""
+"""Deletes outdated rows and those of deleted projects, and folds names again."""

@@ -15,6 +15,7 @@ from petstore.models.sessions import FILE_KEPT_MS, Session, Upload
 from petstore.models.stored_responses import StoredResponse
 from petstore.quotas.database import Counter, Strike
 from petstore.storage import CompiledQuery, close_connections, suppress_outage
+from petstore.upkeep.foldings import fold_again
 
 
 class Retention(NamedTuple):
@@ -56,10 +57,11 @@ TABLES = (
 
 
 def delete_outdated() -> None:
-    """Delete all rows that are outdated now."""
+    """Delete all rows that are outdated now, and fold outdated texts again."""
     for table in TABLES:
         query = CompiledQuery(table.model._meta.database, table.delete_some)
         call_and_log(_delete, query)
+    call_and_log(fold_again)
 
 
 def _delete(delete_some: CompiledQuery) -> None:

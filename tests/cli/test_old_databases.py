@@ -28,6 +28,8 @@ def project(unmigrated_url: str) -> Iterator[Project]:
             "TRIGGER pet_writes" if db.file else "FUNCTION count_pet_writes CASCADE"
         )
         db.execute_sql(f"DROP {trigger}")
+        for table in ("pet", "pet_order"):
+            db.execute_sql(f"DROP INDEX {table}_outdated")
         for table, columns in ADDED.items():
             for name in columns.split():
                 db.execute_sql(f"ALTER TABLE {table} DROP COLUMN {name}")

@@ -10,6 +10,8 @@ ALIKE = (
     "Füchse fuchs",
     "Guinea pig guineapigs",
     "Katzen Katze",
+    "Łanie lania",
+    "Ｃats cat",
 )
 ONE_LETTER = ("Rabits Rabbits", "Rabbitt rabbit", "Parrots Parnots", "Horse Norse")
 APART = (

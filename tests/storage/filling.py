@@ -12,6 +12,7 @@ from peewee import (
 
 from petstore.clock import MS_PER_DAY
 from petstore.models.projects import Project
+from petstore.models.searching import FOLDING
 from petstore.storage import BaseModel, CounterModel, counters, db
 from tests.harness.clocks import START_MS
 
@@ -29,9 +30,9 @@ COLUMNS = {
     "domain.certificate_expires_ms": f"{START_MS} + n",
     "pet.status": "CASE n % 4 WHEN 0 THEN 'sold' ELSE 'available' END",
     "pet.category_id": "n % 20",
-    "pet.folded": "'x' || n",
+    "pet.folded": f"'{FOLDING}x' || n",
     "pet_order.status": "CASE n % 4 WHEN 0 THEN 'placed' ELSE 'completed' END",
-    "pet_order.folded": "''",
+    "pet_order.folded": f"'{FOLDING}'",
     "failed_request.at_ms": f"{START_MS}",
     "key_usage.day": f"{START_MS // MS_PER_DAY}",
     "reply.created_ms": f"{START_MS}",

@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+from petstore.models.searching import FOLDING
 from petstore.storage import db
 from petstore.timeouts import Limits
 from tests.harness.browser import shown_choices
@@ -79,7 +80,8 @@ def fill(environ: dict[str, str]) -> None:
             "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL"
             f" SELECT n + 1 FROM n WHERE n < {ANIMALS}) INSERT INTO pet"
             " (project_id, name, category_id, status, folded)"
-            " SELECT id, 'Rex ' || n, 1, 'available', 'rex ' || n FROM n, project"
+            " SELECT id, 'Rex ' || n, 1, 'available',"
+            f" '{FOLDING}rex ' || n FROM n, project"
         )
 
 
