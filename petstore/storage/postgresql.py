@@ -66,7 +66,7 @@ class Full(psycopg.OperationalError):
     """The server takes no more connections."""
 
 
-class Connection(psycopg.Connection[Row]):
+class PooledConnection(psycopg.Connection[Row]):
     """A connection that gives up a statement in time."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -338,7 +338,7 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
         [(number,)] = self.execute_sql(MOST_CONNECTIONS)
         return int(number)
 
-    def _open(self) -> Connection:
+    def _open(self) -> PooledConnection:
         """Make a connection; if the server takes no more, wait for one of ours."""
         limits = timeouts.LIMITS
         try:
@@ -355,7 +355,7 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
         self._closing.start(limits.unused_seconds / 4)
         return connection
 
-    def _open_new(self) -> Connection:
+    def _open_new(self) -> PooledConnection:
         limits = timeouts.LIMITS
         if clock.monotonic() < self._refuses_until:
             raise self._refusal("no connection a moment ago")
@@ -374,7 +374,7 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
             self._refusal = Full if is_full else psycopg.OperationalError
             raise self._refusal(str(error)) from error
 
-    def _open_one(self, hosts: list[str]) -> Connection:
+    def _open_one(self, hosts: list[str]) -> PooledConnection:
         """Connect to one of the hosts; those that have failed last are tried last.
 
         The hosts share the time that is left.
@@ -384,7 +384,10 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
         hosts.sort(key=lambda host: self._failed_at.get(host, 0.0))
         hosts = hosts[: max(1, int(seconds / limits.host_seconds))]
         for host in hosts:
-            connecting, share = Connection._connect_gen(host), seconds / len(hosts)
+            connecting, share = (
+                PooledConnection._connect_gen(host),
+                seconds / len(hosts),
+            )
             try:
                 connection = waiting.wait_conn(connecting, WAIT_SECONDS, share)
             except psycopg.OperationalError as error:
@@ -408,7 +411,7 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
         if self._idle or self._places.qsize() < limits.connections:
             self._closing.start(limits.unused_seconds / 4)
 
-    def _is_reusable(self, connection: Connection) -> bool:
+    def _is_reusable(self, connection: PooledConnection) -> bool:
         status, now = connection.pgconn.transaction_status, clock.monotonic()
         is_lost = connection.is_given_up or status == TransactionStatus.UNKNOWN
         if is_lost:  # all that have not answered since may be lost, too
@@ -434,7 +437,7 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
 
     def _fetch_once(
         self,
-        connection: Connection,
+        connection: PooledConnection,
         compiled: CompiledSql,
         values: dict[str, Any] | None,
     ) -> list[Row]:

@@ -10,7 +10,7 @@ from petstore.models.credentials import new_key
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
 from petstore.models.requests import uses
-from petstore.storage.postgresql import Connection
+from petstore.storage.postgresql import PooledConnection
 from tests.api.conftest import REX
 from tests.harness import statements
 from tests.harness.clients import ORDERS
@@ -51,16 +51,16 @@ def test_refused_request_takes_no_further_statement(
 
 
 @pytest.fixture
-def round_trips(monkeypatch: pytest.MonkeyPatch) -> list[Connection]:
+def round_trips(monkeypatch: pytest.MonkeyPatch) -> list[PooledConnection]:
     """The connection of each round trip to PostgreSQL: statements, BEGIN, COMMIT."""
-    seen: list[Connection] = []
+    seen: list[PooledConnection] = []
 
-    def wait(self: Connection, *arguments: Any) -> Any:
+    def wait(self: PooledConnection, *arguments: Any) -> Any:
         seen.append(self)
         return wait_for_server(self, *arguments)
 
-    wait_for_server = Connection.wait
-    monkeypatch.setattr(Connection, "wait", wait)
+    wait_for_server = PooledConnection.wait
+    monkeypatch.setattr(PooledConnection, "wait", wait)
     return seen
 
 
@@ -86,7 +86,7 @@ ROUND_TRIPS: list[tuple] = [
 
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 def test_each_request_takes_few_round_trips(
-    client: FlaskClient, round_trips: list[Connection]
+    client: FlaskClient, round_trips: list[PooledConnection]
 ):
     for _ in range(3):
         client.post("/v1/pets", json=REX)
