@@ -11,7 +11,7 @@ from petstore.cli.projects import chosen_project, project_option
 from petstore.models.pets import STATUSES
 from petstore.sheets import exports
 from petstore.sheets.choices import ENCODINGS, HEADS, LEFT_OUT, Choices, guess
-from petstore.sheets.imports import LinesAtFault, Plan, folded_status, foresee, store
+from petstore.sheets.imports import LinesAtFault, Preview, folded_status, foresee, store
 from petstore.sheets.lines import is_separator
 
 WRONG_ARGUMENT = 2  # the exit code
@@ -140,8 +140,8 @@ def _ask(corrected: int) -> None:
     click.confirm(question, abort=True, err=True)
 
 
-def _echo_first(plan: Plan, count: int) -> None:
-    for pet in plan.first(count):
+def _echo_first(preview: Preview, count: int) -> None:
+    for pet in preview.first(count):
         cells = [
             f"{pet.there[x]} → {pet.new[x]}" if pet.there and x in pet.new else text
             for x, text in (pet.there | pet.new).items()

@@ -37,7 +37,7 @@ from petstore.models.sessions import NoSuchUpload, Upload
 from petstore.models.typed_names import similar_categories
 from petstore.sheets import exports
 from petstore.sheets.choices import ENCODINGS, NO_CHOICES, Choices
-from petstore.sheets.imports import Plan, foresee, store
+from petstore.sheets.imports import Preview, foresee, store
 from petstore.sheets.lines import NotReadable
 from petstore.web.turns import Turns, turns_of
 
@@ -100,20 +100,20 @@ def answer(file: str) -> ResponseReturnValue:
     count_form()
     upload = Upload.find(session[TOKEN], file)
     # It is read before the transaction begins: on SQLite, other writers wait for that.
-    plan = _foresee(upload, _choices()) if upload else None
+    preview = _foresee(upload, _choices()) if upload else None
     is_again = "again" in request.form
-    is_other = plan and plan.digest != request.form.get("shown")
-    if plan and (is_other or is_again) and Upload.find(session[TOKEN], file):
+    is_other = preview and preview.digest != request.form.get("shown")
+    if preview and (is_other or is_again) and Upload.find(session[TOKEN], file):
         count_expensive_page()
-        return _show(file, plan, is_other=not is_again)
+        return _show(file, preview, is_other=not is_again)
 
     @idempotent
     def import_upload(file: str) -> Outcome:
-        if plan is None:
+        if preview is None:
             raise NoSuchUpload
-        plan.require_no_fault()
+        preview.require_no_fault()
         Upload.use(session[TOKEN], file)
-        done = store(current_project(), plan, is_shown=True)
+        done = store(current_project(), preview, is_shown=True)
         added, corrected = len(done.added), len(done.corrected)
         message = f"{added:,} animal{'s are' if added != 1 else ' is'} added"
         message += f", {corrected:,} corrected" if corrected else ""
@@ -148,31 +148,33 @@ def _choices() -> Choices:
     return Choices(columns, statuses, form.get("without_name", ""), *texts)
 
 
-def _foresee(upload: Upload, choices: Choices) -> Plan:
+def _foresee(upload: Upload, choices: Choices) -> Preview:
     """Read a file; to save memory, a worker reads one large file at a time."""
     is_large = len(upload.content) > MAX_BODY_BYTES
     with turns_of(current_app).exclusively(NO_PROJECT) if is_large else nullcontext():
         return foresee(current_project(), upload.content, choices)
 
 
-def _show(file: str, plan: Plan, *, is_other: bool = False) -> ResponseReturnValue:
+def _show(
+    file: str, preview: Preview, *, is_other: bool = False
+) -> ResponseReturnValue:
     """Show a file as it would be stored, from the line that somebody wants to see."""
-    line, heads = request.form.get("line", 1, type=int), plan.sheet.table.heads
-    new = plan.new_categories[:SHOWN_ROWS]
+    line, heads = request.form.get("line", 1, type=int), preview.sheet.table.heads
+    new = preview.new_categories[:SHOWN_ROWS]
     page = render_template(
         "import_question.html",
         file=file,
-        plan=plan,
+        preview=preview,
         line=line,
         is_other=is_other,
-        faults=[fault for fault in plan.faults if fault.line >= line],
-        first=plan.first(SHOWN_ROWS, line),
+        faults=[fault for fault in preview.faults if fault.line >= line],
+        first=preview.first(SHOWN_ROWS, line),
         form=EMPTY,
         similar=similar_categories(current_project().id, new),
         columns=COLUMNS,
         heads=[(head, head) for head in heads],
         named_by=[(head, f"Are named by {head}") for head in heads],
-        separators={(x := plan.sheet.choices.separator): x} | SEPARATORS,
+        separators={(x := preview.sheet.choices.separator): x} | SEPARATORS,
         encodings=[(name, name) for name in ENCODINGS],
         statuses={name: status(name) for name in STATUSES},
     )

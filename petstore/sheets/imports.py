@@ -1,7 +1,7 @@
 """Animals in a CSV file: all are added and corrected in one transaction, or none is.
 
 A `Sheet` is the file, read as somebody chooses. `There` is what the project has of it.
-A `Plan` says what the file would do to that. All of them only read; `store` writes.
+A `Preview` says what the file would do to that. All of them only read; `store` writes.
 """
 
 import re
@@ -229,7 +229,7 @@ class There(NamedTuple):
         return there
 
 
-class Plan:
+class Preview:
     """What a sheet does to a project; it depends on the sheet and on `There` alone."""
 
     def __init__(self, sheet: Sheet, there: There) -> None:
@@ -366,7 +366,7 @@ class Plan:
         return numbers[0]
 
 
-def foresee(project: Project, content: bytes, choices: Choices = NO_CHOICES) -> Plan:
+def foresee(project: Project, content: bytes, choices: Choices = NO_CHOICES) -> Preview:
     """Return what a file would do to the project as it is.
 
     Raises `NotReadable` and `ProjectFull`.
@@ -378,10 +378,10 @@ def foresee(project: Project, content: bytes, choices: Choices = NO_CHOICES) -> 
         head = sheet.choices.columns["id"]
         options = f"--column {head}=id corrects, --column {head}= adds all as new"
         sheet.ask_whose(Question("id", text, options))
-    plan = Plan(sheet, there)
-    if not project.has_room(plan.rows):
-        refuse_rows(project.id, plan.rows)
-    return plan
+    preview = Preview(sheet, there)
+    if not project.has_room(preview.rows):
+        refuse_rows(project.id, preview.rows)
+    return preview
 
 
 def _whose(sheet: Sheet, there: There) -> str | None:
@@ -400,48 +400,48 @@ def _whose(sheet: Sheet, there: There) -> str | None:
     return f"{text}: correct them, or add all animals as new?"
 
 
-def store(project: Project, plan: Plan, *, is_shown: bool = False) -> Plan:
+def store(project: Project, preview: Preview, *, is_shown: bool = False) -> Preview:
     """Add and correct the animals of a file, and return what was done.
 
-    The project may have changed since the plan was made. Raises `LinesAtFault` if that
-    puts a line at fault, or if the file would do something else than what somebody has
+    The project may have changed since the preview was made. Raises `LinesAtFault` if
+    that puts a line at fault, or if the file would do something else than somebody has
     been shown. Raises `ProjectFull`.
     """
-    plan.require_no_fault()
+    preview.require_no_fault()
     with db.atomic():
         # From here on no animal, order or category comes or goes.
         take_rows(project.id, 0)
-        if (there := There.of(project.id, plan.sheet)) != plan.there:
-            shown, plan = plan, Plan(plan.sheet, there)
-            plan.require_no_fault()
-            if is_shown and plan.digest != shown.digest:
+        if (there := There.of(project.id, preview.sheet)) != preview.there:
+            shown, preview = preview, Preview(preview.sheet, there)
+            preview.require_no_fault()
+            if is_shown and preview.digest != shown.digest:
                 raise LinesAtFault([], [])
-        take_rows(project.id, plan.rows)
-        _write(project.id, plan)
-        facts: dict[str, Any] = {"animals": len(plan.added)}
-        facts["corrected"] = len(plan.corrected)
+        take_rows(project.id, preview.rows)
+        _write(project.id, preview)
+        facts: dict[str, Any] = {"animals": len(preview.added)}
+        facts["corrected"] = len(preview.corrected)
         if any(facts.values()):
             emit_after_commit("animals_imported", project=project.slug, **facts)
-    return plan
+    return preview
 
 
-def _write(project_id: int, plan: Plan) -> None:
+def _write(project_id: int, preview: Preview) -> None:
     numbers: dict[Any, int] = {}  # of new categories
 
     def numbered(members: dict[str, Any]) -> dict[str, Any]:
         number = numbers.get(members.get("category_id"))
         return members if number is None else members | {"category_id": number}
 
-    for categories in in_parts(plan.numbered.items()):
+    for categories in in_parts(preview.numbered.items()):
         Category.add_numbered(project_id, dict(categories))
-    for folded in in_parts(plan.named):
-        names = [plan.named[each] for each in folded]
+    for folded in in_parts(preview.named):
+        names = [preview.named[each] for each in folded]
         new = Category.add_named(project_id, names)
         numbers |= zip(folded, new, strict=True)
-    for pets in in_parts(plan.added):
+    for pets in in_parts(preview.added):
         added = ({"category_id": meant, **pet.members} for pet, meant in pets)
         Pet.add_many(project_id, map(numbered, added))
-    for corrected in in_parts(plan.corrected.items()):
+    for corrected in in_parts(preview.corrected.items()):
         changes = {pet_id: numbered(members) for pet_id, members in corrected}
         Pet.correct_many(project_id, changes)
 

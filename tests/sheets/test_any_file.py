@@ -103,15 +103,15 @@ def test_what_any_file_shows_is_stored(app: Flask, project: Project):
     for _ in range(FILES):
         content = any_file(dice)
         try:
-            plan = foresee(project, content, any_choices(dice))
+            preview = foresee(project, content, any_choices(dice))
         except NotReadable:
             continue
-        shown, read = plan.first(1_000), read + 1
-        again = foresee(project, content, plan.sheet.choices)
-        assert again.digest == plan.digest
+        shown, read = preview.first(1_000), read + 1
+        again = foresee(project, content, preview.sheet.choices)
+        assert again.digest == preview.digest
         assert again.first(1_000) == shown
-        if not (plan.faults or plan.sheet.questions):
-            store(project, plan)
+        if not (preview.faults or preview.sheet.questions):
+            store(project, preview)
             require_stored(project, shown, last)
             last = max(
                 [last, *(x.id for x in Pet.page(project.id, after=last, limit=99))]

@@ -44,9 +44,9 @@ LETTERS = {
 
 @pytest.mark.parametrize(("content", "pets"), CASES["read"].values(), ids=CASES["read"])
 def test_file_is_read(project: Project, content: str, pets: list[list[str]]):
-    plan = foresee(project, content.replace("{picture}", "x" * 140_000).encode())
-    assert (plan.faults, plan.sheet.questions) == ([], [])
-    assert [[*each.new.values()] for each in plan.first(9)] == pets
+    preview = foresee(project, content.replace("{picture}", "x" * 140_000).encode())
+    assert (preview.faults, preview.sheet.questions) == ([], [])
+    assert [[*each.new.values()] for each in preview.first(9)] == pets
 
 
 @pytest.mark.parametrize(("codec", "chosen"), ENCODED.items(), ids=ENCODED)
@@ -129,9 +129,9 @@ def test_downloads_come_back_without_a_change(project: Project, separator: str):
     several = "".join(f"Animal {n},{n % 9}\n" for n in range(9_000))
     store(project, foresee(project, f"name,categoryId\n{several}".encode()))
     file = codecs.BOM_UTF8 + b"".join(exports.animals(project.id, separator))
-    plan = foresee(project, file)
-    assert (plan.faults, plan.sheet.questions) == ([], [])
-    assert (plan.added, plan.corrected) == ([], {})
+    preview = foresee(project, file)
+    assert (preview.faults, preview.sheet.questions) == ([], [])
+    assert (preview.added, preview.corrected) == ([], {})
 
 
 @of_both_engines
@@ -143,9 +143,9 @@ def test_own_download_is_ours_whatever_was_done_to_its_columns(project: Project)
     longer = "\n".join([*rows, ",Luna,7,,"])
     narrower = "id,status\n" + "".join(f"{n},sold\n" for n in range(1, 21))
     for content, added, corrected in ((wider, 0, 0), (longer, 1, 0), (narrower, 0, 20)):
-        plan = foresee(project, content.encode())
-        assert (plan.faults, plan.sheet.questions) == ([], [])
-        assert (len(plan.added), len(plan.corrected)) == (added, corrected)
+        preview = foresee(project, content.encode())
+        assert (preview.faults, preview.sheet.questions) == ([], [])
+        assert (len(preview.added), len(preview.corrected)) == (added, corrected)
 
 
 def test_download_of_another_installation_is_asked_about(

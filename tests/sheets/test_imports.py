@@ -88,13 +88,13 @@ def test_question_and_answer_at_fault_write_nothing_and_question_waits_for_nobod
 
 def test_answer_does_what_is_right_by_then(project: Project):
     add_pet(project, "Rex")
-    plan = foresee(project, FILE.encode(), OURS)
+    preview = foresee(project, FILE.encode(), OURS)
     Category.rename(project.id, 40, "cats")
     Category.rename(project.id, 12, "Fish")
     Pet.correct(project.id, 1, name="Max")
     with pytest.raises(LinesAtFault):
-        store(project, plan, is_shown=True)
-    done = store(project, plan)
+        store(project, preview, is_shown=True)
+    done = store(project, preview)
     assert (len(done.added), done.corrected, done.new_categories) == (3, {}, ["Birds"])
     pets = Pet.page(project.id, after=1, limit=9)
     assert [pet.category_id for pet in pets] == [40, 12, 41]
@@ -107,9 +107,9 @@ def test_answer_takes_few_statements_while_others_wait(project: Project):
         "name,categoryId\n" + "".join(f"Rex,{n + 5_000}\n" for n in range(1_000)),
         "id,name,status\n" + "".join(f"{n},Tom,sold\n" for n in range(1, 1_001)),
     ):
-        plan = foresee(project, lines.encode(), OURS)
+        preview = foresee(project, lines.encode(), OURS)
         with recorded() as statements:
-            store(project, plan)
+            store(project, preview)
         gists = Counter(each.gist for each in statements)
         # Categories and animals in three parts each, and what the project has of them.
         assert gists.total() < 30, gists
@@ -122,9 +122,9 @@ def test_line_changes_nothing_but_what_it_says(project: Project):
     for name in ("Rex", "Tom", "Bo"):
         add_pet(project, name)
     lines = b"id,name,status,category\n1,Max,,\n2,Tom,sold,\n3,Luna,,Cats\n"
-    plan = foresee(project, lines, OURS)
+    preview = foresee(project, lines, OURS)
     Pet.correct(project.id, 1, status="sold")
-    store(project, plan)
+    store(project, preview)
     pets = Pet.page(project.id, after=0, limit=9)
     assert [pet[1:4] for pet in pets] == [
         ("Max", 7, "sold"),
@@ -144,8 +144,8 @@ def test_new_categories_take_free_numbers_where_none_follows(project: Project):
 
 def test_answer_does_nothing_where_a_line_is_wrong_by_then(project: Project):
     add_pet(project, "Rex")
-    plan = foresee(project, b"id,status\n1,sold\n")
+    preview = foresee(project, b"id,status\n1,sold\n")
     Order.place(project.id, 1)
     with pytest.raises(LinesAtFault):
-        store(project, plan)
+        store(project, preview)
     assert Pet.get_own(project.id, 1).status == "pending"
