@@ -27,7 +27,7 @@ from petstore.errors import NO_HEADERS, ErrorResponse, InvalidRequest
 from petstore.models import Conflict, RuleError
 from petstore.models.stored_responses import Attempt, StillRunning, StoredResponse
 from petstore.schemas import ResourceSchema, StrictSchema, faults_of
-from petstore.storage import Locked, Row
+from petstore.storage import NumberLocked, Row
 from petstore.web.application import (
     JsonResponse,
     current_request,
@@ -162,7 +162,7 @@ class Operation:
         with ExitStack() as stack:
             try:
                 stack.enter_context(StoredResponse.atomic(attempt))
-            except Locked:
+            except NumberLocked:
                 raise StillRunning from None
             if stored := StoredResponse.find(attempt):
                 return _replay(stored, attempt)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import peewee
 from peewee import Expression, Query
 
-from petstore import clock, timeouts
+from petstore import clock
 from petstore.models import RuleError
 from petstore.models.projects import Project
 from petstore.storage import BaseModel, Row, compiled, db, placeholder
@@ -58,10 +58,9 @@ class StoredResponse(BaseModel):
         """Return the transaction of the write, which begins with a lock of the key.
 
         There a retry waits until the first one ends, or its process dies. Raises
-        `Locked`.
+        `NumberLocked` where it is known that the first one runs.
         """
-        lock_seconds = timeouts.LIMITS.replay_lock_seconds
-        return db.atomic(lock_seconds=lock_seconds, lock_id=attempt.lock_id)
+        return db.atomic(lock_id=attempt.lock_id)
 
     @staticmethod
     def find(attempt: Attempt) -> Row | None:

@@ -9,7 +9,7 @@ from petstore.storage.engine import BaseModel as BaseModel
 from petstore.storage.engine import Busy as Busy
 from petstore.storage.engine import CompiledQuery as CompiledQuery
 from petstore.storage.engine import CounterModel as CounterModel
-from petstore.storage.engine import Locked as Locked
+from petstore.storage.engine import NumberLocked as NumberLocked
 from petstore.storage.engine import Row as Row
 from petstore.storage.engine import close_connections as close_connections
 from petstore.storage.engine import compiled as compiled

@@ -83,6 +83,13 @@ class Locked(Busy):
     """Others have kept a lock for too long."""
 
 
+class NumberLocked(Locked):
+    """Others have kept the number locked with which a transaction begins.
+
+    SQLite locks only the whole file, which does not tell what others do there.
+    """
+
+
 def seconds_left(limit: float) -> float:
     """Return the limit, or the time until the deadline if that is less.
 

@@ -22,6 +22,7 @@ from petstore.storage.engine import (
     CompiledSql,
     Engine,
     Locked,
+    NumberLocked,
     Pairs,
     Row,
     as_peewee_errors,
@@ -156,30 +157,31 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
         return f"the encoding is {encoding}; make a database with ENCODING 'UTF8'"
 
     # Peewee passes the arguments of `atomic` to `begin`.
-    def begin(  # type: ignore[override]
-        self, lock_seconds: float | None = None, lock_id: int | None = None
-    ) -> None:
+    def begin(self, lock_id: int | None = None) -> None:  # type: ignore[override]
         """Begin a transaction, which the server ends if this process is silent.
 
-        With `lock_id`, it first takes that lock, as `lock_until_commit` does.
+        With `lock_id`, it first takes that lock, as `lock_until_commit` does. Raises
+        `NumberLocked`.
         """
         limits = timeouts.LIMITS
+        is_locking = lock_id is not None
+        lock_seconds = limits.replay_lock_seconds if is_locking else limits.lock_seconds
         sql = f"BEGIN ISOLATION LEVEL {ISOLATION}"
         if self._has_time_limits:
             # LOCAL, since behind a pooler a session may serve several clients.
             for name, limit in (
-                ("lock_timeout", _server_limit(lock_seconds or limits.lock_seconds)),
+                ("lock_timeout", _server_limit(lock_seconds)),
                 ("statement_timeout", _server_limit(limits.server_statement_seconds)),
                 (IDLE_TIMEOUT, _ms(limits.idle_transaction_seconds)),
             ):
                 sql += f"; SET LOCAL {name} = '{limit}'"
-        if lock_id is not None:
+        if is_locking:
             sql += f"; SELECT pg_advisory_xact_lock({lock_id})"
         try:
             self._fetch(CompiledSql(sql), None)
-        except Locked:
+        except Locked as error:
             self._fetch(ROLLBACK, None)
-            raise
+            raise NumberLocked(str(error)) from error
 
     def commit(self) -> None:
         self._fetch(COMMIT, None)

@@ -95,28 +95,21 @@ class Sqlite(Engine, peewee.SqliteDatabase):
         return f"there is no file {self.file}; run `flask migrate` first"
 
     # Peewee passes the arguments of `atomic` to `begin`.
-    def begin(
-        self,
-        lock_type: str = "IMMEDIATE",
-        lock_seconds: float | None = None,
-        lock_id: int | None = None,
-    ) -> None:
+    def begin(self, lock_type: str = "IMMEDIATE", lock_id: int | None = None) -> None:
         """Begin a transaction; raises `Locked` if others keep the file locked.
 
-        It excludes all other writers, so a number needs no lock. The limit is for
-        waiting for writers of this process and of others together.
+        It excludes all other writers, so a number needs no lock.
         """
         if lock_type == "DEFERRED":
             super().begin(lock_type)
             return
         self.connection()
-        seconds = seconds_left(lock_seconds or self._busy_seconds)
-        ends = clock.monotonic() + seconds
+        seconds = seconds_left(self._busy_seconds)
         if not self._writer.acquire(blocking=False):
             self._wait_for_writer(seconds)
         try:
             with as_peewee_errors:
-                self._try(self._state.conn.execute, f"BEGIN {lock_type}", ends=ends)
+                self._try(self._state.conn.execute, f"BEGIN {lock_type}")
         except BaseException:
             self._writer.release()
             raise
@@ -270,11 +263,12 @@ class Sqlite(Engine, peewee.SqliteDatabase):
         if self.in_transaction() and not self._state.conn.in_transaction:
             raise RolledBack("an error has ended the transaction")
 
-    def _try(self, call: Callable[..., Result], *args: Any, ends: float = 0) -> Result:
+    def _try(self, call: Callable[..., Result], *args: Any) -> Result:
         """Call a function, and again as long as another process has locked the file.
 
         Raises `Locked` where that takes too long, and at once in a transaction.
         """
+        ends = 0.0
         while True:
             try:
                 return call(*args)

@@ -14,7 +14,7 @@ from petstore.errors import ERRORS, NO_HEADERS, ErrorResponse, InvalidRequest
 from petstore.events import emit
 from petstore.models import RuleError
 from petstore.models.projects import Project
-from petstore.storage import Busy, Locked, db
+from petstore.storage import Busy, db
 from petstore.web.application import JsonResponse, current_request
 
 NO_SUCH_PATH = (
@@ -62,7 +62,7 @@ def _answer_database_error(error: peewee.PeeweeException) -> Response:
     if not db.is_outage(error):
         return _answer_bug(error)
     # If requests only wait for each other's locks and connections, nothing is broken.
-    event = "database_busy" if type(error) in (Busy, Locked) else "database_error"
+    event = "database_busy" if isinstance(error, Busy) else "database_error"
     emit(event, reason=str(error))
     db.recover(error)
     away = "The database does not answer at the moment"

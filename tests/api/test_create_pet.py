@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 from petstore import clock as service_clock
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
-from petstore.storage import Locked
+from petstore.storage.engine import Locked
 from tests.api.conftest import REX
 from tests.harness.clocks import Clock
 from tests.harness.databases import of_one_engine

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 OF_COUNTERS = ".counters"  # what the name of the file with the counters ends with
 REFUSALS = (400, 401, 403, 413, 415, 429)
-NOT_STORED = ("project_full", "idempotency_key_in_use")
 MEMBERS = {
     "pet": ("id", "name", "categoryId", "status"),
     "order": ("id", "petId", "status", "reference"),
@@ -144,7 +143,7 @@ def _status(stage: "Stage", entry: Entry) -> int | None:
     """Return the status if it is known, and None if the request did nothing."""
     if entry.operation == "createOrder" and entry.status == 400:
         return 400  # there is no such animal
-    if entry.status in REFUSALS or entry.code in NOT_STORED:
+    if entry.status in REFUSALS or entry.code == "project_full":
         return None
     if entry.status == 503:
         # What SQLite could not sync is in its log all the same: it is found there when

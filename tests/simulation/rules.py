@@ -169,12 +169,11 @@ def answers_come_in_time(stage: "Stage") -> Iterator[str]:
         if overlaps(entry, database):
             limit = max(limit, FAILING_SECONDS + TOLERANCE)
         may_ban = entry.headers.get("x-ratelimit-remaining") == "0"  # which is a write
-        is_short = not may_ban and (entry.idempotency_key or entry not in writes)
-        if is_short and not overlaps(entry, hiding):
+        is_read = not may_ban and entry not in writes
+        if is_read and not overlaps(entry, hiding):
             if overlaps(entry, hanging):
-                # Behind others of its caller, and for the lock.
+                # Behind others of its caller.
                 limit += LIMITS.turn_seconds * (beside > LIMITS.few_requests)
-                limit += LIMITS.replay_lock_seconds * (entry in writes)
         elif overlaps(entry, hanging):
             limit = HANGING_SECONDS + TOLERANCE
             if entry.status != 503:
@@ -206,16 +205,20 @@ def nobody_starves(stage: "Stage") -> Iterator[str]:
 @rule("503 while the database is away, and recovery without a restart")
 def failures_have_a_reason(stage: "Stage") -> Iterator[str]:
     away = windows(stage, "disk", *LOCKED, after=RECOVERY_SECONDS)
-    failing = windows(stage, "disk", LOCKED[1], after=RECOVERY_SECONDS)
     for entry in stage.history.entries:
         is_away = entry.status == 503 and overlaps(entry, away)
-        if entry.idempotency_key and not overlaps(entry, failing):
-            is_away = False  # a 409: the first request with the key may be under way
         # Whether it waited for good reason is another rule.
         has_waited = entry.waited > LIMITS.turn_seconds - TOLERANCE
         is_crowded = has_waited and REFUSED in f"{entry.json}"
         if entry.status >= 500 and not (is_away or is_crowded):
             yield f"{entry} {entry.json}"
+
+
+@rule("where only the lock of the whole embedded file tells, the replay or a 503")
+def no_key_is_said_to_be_in_use(stage: "Stage") -> Iterator[str]:
+    for entry in stage.history.entries:
+        if entry.code == "idempotency_key_in_use":
+            yield f"{entry}: a file was locked"
 
 
 @rule("recovery: everything is served again")

@@ -10,7 +10,7 @@ from pathlib import Path
 import peewee
 import pytest
 
-from petstore.storage.engine import Busy, Locked
+from petstore.storage.engine import Busy
 from petstore.storage.sqlite import Sqlite
 from tests.harness.broken_disks import unreadable
 from tests.harness.databases import locked
@@ -44,18 +44,6 @@ def test_locked_file_is_waited_for_and_is_busy_if_it_stays_so(
         impatient.execute_sql(INSERT, (2,))
     assert pets.execute_sql(SELECT).fetchall() == [(1,)]
     impatient.disconnect()
-
-
-def test_one_limit_holds_for_writers_of_this_process_and_of_others(pets: Sqlite):
-    pets.execute_sql(SELECT).fetchall()
-    pets._writer.acquire()
-    other = threading.Timer(HELD_SECONDS, pets._writer.release)
-    started = time.monotonic()
-    other.start()
-    with locked(str(pets.file)), pytest.raises(Locked):
-        pets.begin(lock_seconds=1.2 * HELD_SECONDS)
-    assert time.monotonic() - started < 2 * HELD_SECONDS
-    other.join()
 
 
 def test_those_that_wait_to_write_keep_no_connection(pets: Sqlite):
