@@ -72,8 +72,9 @@ def ended(project: Project) -> list[str]:
 
 
 def test_the_newest_ended_keys_are_kept_for_30_days(
-    project: Project, key: str, clock: Clock
+    project: Project, key: str, rival: Project, clock: Clock
 ):
+    foreign = issue_and_revoke(rival)
     oldest = [issue_and_revoke(project) for _ in range(2)]
     clock.move(seconds=1)
     fill_up_ended_keys(project, leave=2)
@@ -82,6 +83,7 @@ def test_the_newest_ended_keys_are_kept_for_30_days(
     prefixes = [issue_and_revoke(project) for _ in range(2)]
     assert ended(project)[:2] == prefixes[::-1]
     assert not set(oldest) & set(ended(project))
+    assert ended(rival) == [foreign]
     assert Key.issue(project)
     kept = Key.select().where(Key.project == project)
     assert kept.count() == MAX_ENDED_KEYS + 2
