@@ -22,7 +22,7 @@ def create_app(settings: Settings | None = None) -> "Flask":
         assets,
         error_handlers,
         front,
-        limits,
+        limiter,
         proxies,
         turns,
     )
@@ -30,7 +30,7 @@ def create_app(settings: Settings | None = None) -> "Flask":
     settings = settings or read_settings()
     app = application.Application(__name__, static_folder=None)
     application.init_app(app, settings.base_domain)
-    limits.init_app(app, settings)
+    limiter.init_app(app, settings)
     turns.init_app(app)
     monitoring.init_app(app)
     proxies.init_app(app, settings)

@@ -24,7 +24,7 @@ from petstore.web.application import (
     current_request,
     no_content,
 )
-from petstore.web.limits import limiter_of
+from petstore.web.limiter import limiter_of
 from petstore.web.turns import acquire_turn_of, turns_of
 
 EXPOSED_HEADERS = (

@@ -135,7 +135,7 @@ def change(
         raise click.UsageError(f"--name {error}.")
     has_own_limits = not PLANS[project.plan].quota
     if plan in (None, project.plan) and has_own_limits and any(limits.values()):
-        project.change_limits(**limits)
+        project.change_terms(**limits)
     elif is_of_plan:
         project.change_plan(Plan(plan or project.plan, **limits))
     if name is not None:

@@ -11,7 +11,7 @@ from petstore.models.orders import Order
 from petstore.models.pets import STATUSES, Pet
 from petstore.storage.lists import Cursor
 from petstore.web.application import current_request
-from petstore.web.limits import limiter_of
+from petstore.web.limiter import limiter_of
 
 INDEX = "home.home"
 SHOWN_ROWS = 8

@@ -27,7 +27,7 @@ from petstore.models.keys import STATUSES, Key, LastFullKey
 from petstore.models.requests import totals_of
 from petstore.schemas import text_of
 from petstore.schemas.keys import KEY_KINDS, KeyForm, KeyQuery, NewKeyForm, RotationForm
-from petstore.web.limits import limiter_of
+from petstore.web.limiter import limiter_of
 
 INDEX = "keys.keys"
 CHANGE_FORM = KeyForm()

@@ -26,7 +26,7 @@ from petstore.web.application import (
     current_request,
     quoted_path,
 )
-from petstore.web.limits import limiter_of
+from petstore.web.limiter import limiter_of
 from petstore.web.turns import acquire_exclusively, acquire_turn_of, waiting_for_client
 
 STATIC = f"{PAGES_PREFIX}/static/"

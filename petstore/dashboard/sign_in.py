@@ -20,7 +20,7 @@ from petstore.models.callers import Caller
 from petstore.models.grants import FULL, WRITE, role_refusal
 from petstore.storage import db
 from petstore.web.application import PAGES_PREFIX, quoted_url
-from petstore.web.limits import limiter_of
+from petstore.web.limiter import limiter_of
 
 # The URL of a page of the dashboard. The pattern has no character that would lead a
 # browser to another host, or end a header.

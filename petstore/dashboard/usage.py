@@ -8,7 +8,7 @@ from petstore.models.grants import WRITE
 from petstore.models.plans import PLANS
 from petstore.models.requests import SHOWN_DAYS, history
 from petstore.web.application import current_request
-from petstore.web.limits import limiter_of
+from petstore.web.limiter import limiter_of
 
 INDEX = "usage.usage"
 

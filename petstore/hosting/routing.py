@@ -19,7 +19,7 @@ from petstore.web.application import (
     quoted_path,
     serve_on_every_host,
 )
-from petstore.web.limits import limiter_of
+from petstore.web.limiter import limiter_of
 from petstore.web.proxies import require_private_client
 
 bp = Blueprint("tls", __name__, url_prefix="/internal")

@@ -145,8 +145,8 @@ class Project(BaseModel):
     def change_plan(self, plan: Plan) -> None:
         self._change("plan_changed", asdict(plan))
 
-    def change_limits(self, **limits: int | None) -> None:
-        """Change some limits of a project that has its own; None leaves one."""
+    def change_terms(self, **limits: int | None) -> None:
+        """Change some terms of a project that has its own; None leaves one."""
         given = {name: limit for name, limit in limits.items() if limit is not None}
         is_on_plan = Project.plan == self.plan
         self._change("plan_changed", {"plan": self.plan, **given}, is_on_plan)

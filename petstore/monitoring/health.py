@@ -10,7 +10,7 @@ from petstore.errors import NO_HEADERS, RETRY_AFTER_A_SECOND
 from petstore.models.secrets import Secret
 from petstore.storage import db
 from petstore.web.application import serve_on_every_host
-from petstore.web.limits import limiter_of
+from petstore.web.limiter import limiter_of
 
 bp = Blueprint("health", __name__)
 

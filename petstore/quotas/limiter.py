@@ -18,7 +18,7 @@ from petstore.quotas.strategy import FORM, KEY, Ban, Decision, Window
 from petstore.settings import Settings
 from petstore.storage import Busy
 
-Limits = Sequence[RateLimitItem]
+Items = Sequence[RateLimitItem]
 KNOWN = 1_000  # keys and networks whose last figures a process keeps
 # Of one address (in IPv6 its /64): requests without a valid key, and failed sign-ins.
 STRANGERS = quota_of(FREE)
@@ -159,8 +159,8 @@ class Limiter:
         self.strategy.test(STRANGERS.minute, "look")
         return self.strategy.answers
 
-    def _count(self, subject: str, limits: Limits, cost: int = 1) -> Decision:
-        return self.strategy.hit_all(_windows(subject, limits), cost)
+    def _count(self, subject: str, items: Items, cost: int = 1) -> Decision:
+        return self.strategy.hit_all(_windows(subject, items), cost)
 
     def _or_from_reserve(self, decision: Decision, caller: Caller) -> Decision:
         """Return the decision, or if it refuses, the decision of the key's reserve."""
@@ -216,8 +216,8 @@ def _forms_of(caller: Caller) -> list[Window]:
     return _windows(f"{_project(caller)}/forms", caller.quota, FORM)
 
 
-def _windows(subject: str, limits: Limits, prefix: str = "") -> list[Window]:
-    return [Window.of(item, subject, prefix=prefix) for item in limits]
+def _windows(subject: str, items: Items, prefix: str = "") -> list[Window]:
+    return [Window.of(item, subject, prefix=prefix) for item in items]
 
 
 def _project(caller: Caller) -> str:

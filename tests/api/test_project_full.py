@@ -56,7 +56,7 @@ def test_refusal_is_not_stored_for_an_idempotency_key_but_earlier_answers_are_re
 ):
     assert full.post(PETS, json=REX, headers=FIRST).json["id"] == 1
     assert full.post(PETS, json=REX, headers=AGAIN).json == FULL
-    project.change_limits(max_rows=3)
+    project.change_terms(max_rows=3)
     answer = full.post(PETS, json=REX, headers=AGAIN)
     assert (answer.status_code, answer.json["id"]) == (201, 2)
     assert "Idempotent-Replayed" not in answer.headers

@@ -14,7 +14,7 @@ from petstore.models.callers import Caller
 from petstore.models.grants import Grant
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
-from petstore.web.limits import limiter_of
+from petstore.web.limiter import limiter_of
 from tests.harness.browser import Browser, words
 from tests.harness.clocks import START_MS, Clock
 from tests.harness.databases import of_both_engines

@@ -6,7 +6,7 @@ from flask.testing import FlaskClient
 
 from petstore.models.credentials import new_key
 from petstore.quotas.limiter import FAILED_SIGN_INS, STRANGERS, Limiter
-from petstore.web.limits import limiter_of
+from petstore.web.limiter import limiter_of
 from tests.harness.browser import Browser
 from tests.harness.clocks import Clock
 from tests.quotas.requests import PETS, on_one_store, remaining

@@ -6,7 +6,7 @@ from flask.testing import FlaskClient
 
 from petstore.quotas.database import Counter
 from petstore.quotas.limiter import STRANGERS
-from petstore.web.limits import limiter_of
+from petstore.web.limiter import limiter_of
 from tests.harness.statements import recorded
 from tests.quotas.requests import PETS
 

@@ -13,7 +13,7 @@ from petstore.quotas.fallback import ShareStorage
 from petstore.quotas.redis import redis_storage
 from petstore.quotas.strategy import AlignedWindowRateLimiter, Window
 from petstore.storage import db
-from petstore.web.limits import limiter_of
+from petstore.web.limiter import limiter_of
 from tests.harness.clocks import Clock
 
 MINUTE = RateLimitItemPerMinute(3)
