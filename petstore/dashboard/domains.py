@@ -3,7 +3,14 @@
 from flask import abort, current_app, render_template, url_for
 from flask.typing import ResponseReturnValue
 
-from petstore.dashboard.forms import EMPTY, Form, filled_in, go_to
+from petstore.dashboard.forms import (
+    EMPTY,
+    Form,
+    Outcome,
+    filled_in,
+    go_to,
+    idempotent,
+)
 from petstore.dashboard.pages import PageBlueprint
 from petstore.dashboard.sessions import current_project
 from petstore.dashboard.sign_in import NOT_CONFIRMED, is_confirmed
@@ -38,11 +45,15 @@ def domains(form: Form = EMPTY) -> str:
 def add_domain() -> ResponseReturnValue:
     values, base_domain = Form.of_request().values, _verifier().base_domain
     try:
-        name = normalised(values.get("name", ""), base_domain)
-        added = Domain.add(current_project(), name)
+        return _add(name=normalised(values.get("name", ""), base_domain))
     except DomainNotAllowed as error:
         return domains(Form(values, {"name": str(error)})), 400
-    return go_to("domains.domain", domain_id=added.id)
+
+
+@idempotent
+def _add(name: str) -> Outcome:
+    added = Domain.add(current_project(), name)
+    return Outcome("domains.domain", "", {"domain_id": added.id})
 
 
 @bp.get("/<id:domain_id>")
@@ -61,23 +72,29 @@ def verify_domain(domain_id: int) -> ResponseReturnValue:
 
 
 @bp.post("/<id:domain_id>/primary")
-def choose_domain(domain_id: int) -> ResponseReturnValue:
+@idempotent
+def choose_domain(domain_id: int) -> Outcome:
     domain = Domain.get_own(current_project(), domain_id)
     domain.choose()
-    message = f"Your other domains redirect to {domain.name} now."
-    return go_to("domains.domain", message, domain_id=domain_id)
+    said = f"Your other domains redirect to {domain.name} now."
+    return Outcome("domains.domain", said, {"domain_id": domain_id})
 
 
 @bp.post("/<id:domain_id>/remove")
 def remove_domain(domain_id: int) -> ResponseReturnValue:
     """Stop serving a domain at once; the form needs a full key again."""
-    found = Domain.get_own(current_project(), domain_id)
     if not is_confirmed():
         return domain(domain_id, NOT_CONFIRMED), 403
+    return _remove(domain_id=domain_id)
+
+
+@idempotent
+def _remove(domain_id: int) -> Outcome:
+    found = Domain.get_own(current_project(), domain_id)
     was_served = found.remove()
     # If not, another project may serve it.
     effect = " It is no longer served." if was_served else ""
-    return go_to(INDEX, f"{found.name} is removed.{effect}")
+    return Outcome(INDEX, f"{found.name} is removed.{effect}")
 
 
 def _verifier() -> Verifier:

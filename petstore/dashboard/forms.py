@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import orjson
 from flask import (
@@ -44,6 +44,7 @@ STEPS = "steps"  # the member of the cookie: links and a button of a message
 MAX_DRAFT_BYTES = 2500  # a cookie may have 4 KB, in base64
 MAX_MESSAGE_LENGTH = 300  # a message is in the cookie, too
 SEE_OTHER = 303
+UNCHANGED = "Nothing was changed."  # by a form that was sent as it was shown
 # A browser that goes back to a page with the errors of a form shows that page again.
 MAY_BE_SHOWN_AGAIN = {"Cache-Control": "private, no-cache"}
 # In place of a path in stored responses: no database stores all characters of paths.
@@ -175,7 +176,8 @@ class Outcome(NamedTuple):
     """What was done: where it leads to, and the message there, or a page of its own.
 
     With `facts` about it, the message is added to the project's activity. It has links,
-    and a button that takes back what was done; each is a label with a URL.
+    and a button that takes back what was done; each is a label with a URL. A `draft` is
+    the action of a form, and how it is filled in.
     """
 
     endpoint: str
@@ -184,6 +186,7 @@ class Outcome(NamedTuple):
     facts: dict[str, Any] | None = None
     links: Sequence[tuple[str, str]] = ()
     undo: tuple[str, str] | None = None
+    draft: tuple[str, dict[str, str]] | None = None
     page: str | None = None
 
     def show(self) -> ResponseReturnValue:
@@ -192,7 +195,26 @@ class Outcome(NamedTuple):
         response = go_to(self.endpoint, self.message, **self.arguments)
         if self.links or self.undo:
             session[STEPS] = {"links": self.links, "undo": self.undo}
+        if self.draft:
+            save_draft(*self.draft)
         return response
+
+    def dump(self) -> tuple[str, bytes]:
+        """Return what the response to the same form needs.
+
+        Release 1.3.0, which may run beside this one, takes the fourth value for facts
+        that it needs no more.
+        """
+        steps = {"links": self.links, "undo": self.undo}
+        told = (self.endpoint, self.message, self.arguments, self.draft)
+        return orjson.dumps(steps).decode(), orjson.dumps(told)
+
+    @classmethod
+    def load(cls, steps: str, told: bytes) -> Self:
+        """Return what was dumped, perhaps by release 1.3.0, which dumps no draft."""
+        endpoint, message, arguments, *rest = orjson.loads(told)
+        draft = rest[0] if rest else None
+        return cls(endpoint, message, arguments, draft=draft, **orjson.loads(steps))
 
 
 def idempotent(
@@ -218,17 +240,13 @@ def idempotent(
             count()
         with StoredResponse.atomic(attempt):
             if stored := StoredResponse.find(attempt):
-                steps = orjson.loads(stored.location or "{}")
-                outcome = Outcome(*orjson.loads(bytes(stored.body or b"")), **steps)
+                outcome = Outcome.load(stored.location, bytes(stored.body))
             else:
                 outcome = view(**arguments)
                 if outcome.facts is not None:
                     slug = current_request().state.required_caller.slug
                     note(slug, outcome.message, outcome.facts)
-                # Release 1.2.0, which may run beside this one, reads the body alone.
-                steps = {"links": outcome.links, "undo": outcome.undo}
-                location, body = map(orjson.dumps, (steps, outcome[:3]))
-                StoredResponse.keep(attempt, SEE_OTHER, location.decode(), body)
+                StoredResponse.keep(attempt, SEE_OTHER, *outcome.dump())
         return outcome.show()
 
     return respond

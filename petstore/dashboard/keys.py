@@ -10,6 +10,7 @@ from flask.typing import ResponseReturnValue
 from petstore import clock
 from petstore.dashboard.forms import (
     EMPTY,
+    UNCHANGED,
     Form,
     Outcome,
     filled_in,
@@ -90,10 +91,12 @@ def key(prefix: str, form: Form = EMPTY) -> str:
 
 @bp.post("/<prefix>")
 @loads_form(CHANGE_FORM, form_page=key)
-def change_key(prefix: str, label: str | None, **granted: Any) -> ResponseReturnValue:
+@idempotent
+def change_key(prefix: str, label: str | None, **granted: Any) -> Outcome:
     found = Key.get_own(current_project().id, prefix)
-    found.change(Grant(found.role, **granted), label)
-    return go_to("keys.key", "Saved the key.", prefix=prefix)
+    is_changed = found.change(Grant(found.role, **granted), label)
+    said = "Saved the key." if is_changed else UNCHANGED
+    return Outcome("keys.key", said, {"prefix": prefix})
 
 
 @bp.post("/<prefix>/rotate")
@@ -119,9 +122,11 @@ def revoke_key(prefix: str) -> ResponseReturnValue:
 
 
 @bp.post("/<prefix>/unban")
-def unban_key(prefix: str) -> ResponseReturnValue:
+@idempotent
+def unban_key(prefix: str) -> Outcome:
     Key.get_own(current_project().id, prefix).unban()
-    return go_to("keys.key", "Ended the ban. The key works again.", prefix=prefix)
+    said = "Ended the ban. The key works again."
+    return Outcome("keys.key", said, {"prefix": prefix})
 
 
 def _show_once(new_key: str, old: Key | None = None) -> Outcome:

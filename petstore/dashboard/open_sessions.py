@@ -1,9 +1,8 @@
 """/dashboard/sessions: list and end the open sessions of the project."""
 
 from flask import render_template, session
-from flask.typing import ResponseReturnValue
 
-from petstore.dashboard.forms import go_to
+from petstore.dashboard.forms import Outcome, idempotent
 from petstore.dashboard.pages import PageBlueprint
 from petstore.dashboard.sessions import TOKEN, current_project
 from petstore.models.grants import FULL
@@ -29,12 +28,14 @@ def open_sessions() -> str:
 
 
 @bp.post("/<name>/end")
-def end_session(name: str) -> ResponseReturnValue:
+@idempotent
+def end_session(name: str) -> Outcome:
     Session.end_named(current_request().state.required_caller, name)
-    return go_to(INDEX, "The session is ended.")
+    return Outcome(INDEX, "The session is ended.")
 
 
 @bp.post("/end-others")
-def end_other_sessions() -> ResponseReturnValue:
+@idempotent
+def end_other_sessions() -> Outcome:
     Session.end_others(current_request().state.required_caller, session[TOKEN])
-    return go_to(INDEX, "All other sessions are ended.")
+    return Outcome(INDEX, "All other sessions are ended.")

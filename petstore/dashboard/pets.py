@@ -15,7 +15,6 @@ from petstore.dashboard.forms import (
     filled_in,
     idempotent,
     loads_form,
-    save_draft,
 )
 from petstore.dashboard.lists import read_list
 from petstore.dashboard.pages import PageBlueprint
@@ -74,7 +73,6 @@ def add_animal(category_id: int | str, is_new: bool = False, **members: Any) -> 
     project_id = current_project().id
     number, is_added = typed_category(project_id, category_id, is_new=is_new)
     pet = Pet.add(project_id, category_id=number, **members)
-    save_draft(url_for(INDEX), {"categoryId": str(number)})
     said = f"Added {pet.name} (no. {pet.id})."
     links = [("Open the animal", url_for(ANIMAL, pet_id=pet.id))]
     if is_added:
@@ -82,7 +80,8 @@ def add_animal(category_id: int | str, is_new: bool = False, **members: Any) -> 
         links.append(("Open the category", url_for(INDEX, category=number)))
     url = url_for(WITHDRAW, pet_id=pet.id, added=1)
     undo = ("Undo: remove the animal", url)
-    return Outcome(INDEX, said, facts={"animal": pet.id}, links=links, undo=undo)
+    facts, draft = {"animal": pet.id}, (url_for(INDEX), {"categoryId": str(number)})
+    return Outcome(INDEX, said, facts=facts, links=links, undo=undo, draft=draft)
 
 
 @bp.get("/again")
@@ -150,11 +149,10 @@ def withdraw_animal(pet_id: int) -> Outcome:
     project_id = current_project().id
     pet = Pet.get_own(project_id, pet_id)
     withdraw_pet(project_id, pet_id, is_as_added="added" in request.args)
-    again = url_for(ADD_AGAIN)
-    save_draft(again, _texts(pet))
+    again, facts = url_for(ADD_AGAIN), {"animal": pet_id, "removed": True}
     said = f"Removed {pet.name} (no. {pet_id})."
-    facts = {"animal": pet_id, "removed": True}
-    return Outcome(INDEX, said, facts=facts, links=[("Undo: add it again", again)])
+    links, draft = [("Undo: add it again", again)], (again, _texts(pet))
+    return Outcome(INDEX, said, facts=facts, links=links, draft=draft)
 
 
 @bp.post("/<id:pet_id>/order")

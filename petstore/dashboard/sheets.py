@@ -3,6 +3,7 @@
 import codecs
 from collections.abc import Iterator
 from contextlib import nullcontext
+from hashlib import sha256
 from itertools import chain, islice
 
 from flask import Response, current_app, render_template, request, session
@@ -80,8 +81,13 @@ def upload() -> ResponseReturnValue:
     limit = timeouts.LIMITS.import_bytes
     if len(content) > limit:
         raise NotReadable(f"The file has more than {limit // 1024**2} MiB")
-    count_expensive_page()
-    return go_to("sheets.question", file=Upload.keep(session[TOKEN], content))
+
+    def keep(digest: str) -> Outcome:  # the same form may send another file later
+        name = Upload.keep(session[TOKEN], content)
+        return Outcome("sheets.question", "", {"file": name})
+
+    keep_once = idempotent(keep, count=count_expensive_page)
+    return keep_once(digest=sha256(content).hexdigest())
 
 
 @bp.get("/animals/import/<file>")

@@ -62,6 +62,8 @@ class Verifier:
         require_domains(domain.project)
         result = self._check(domain)
         deadline.set(NEVER)  # DNS has a limit of its own
+        # The same form may have verified it meanwhile, which is counted once.
+        domain = Domain.get_own(domain.project, domain.id)
         if result.is_verified and domain.is_new:
             self.limiter.count_new_domain(domain.project_id)
         domain.record(result, by_owner=True)

@@ -245,8 +245,11 @@ class Key(BaseModel):
             inherited = {name: getattr(old, name) for name in INHERITED}
             return Key._add(old.project_id, **inherited)
 
-    def change(self, grant: Grant, label: str | None) -> None:
-        """Change all but the role; raises `RuleError`, as for a key that has ended."""
+    def change(self, grant: Grant, label: str | None) -> bool:
+        """Change all but the role, and return whether anything is another now.
+
+        Raises `RuleError`, as for a key that has ended.
+        """
         # Limits that stay may be above those of the project, which then count.
         if (grant.per_minute, grant.per_day) != (self.per_minute, self.per_day):
             grant.require_within(self.project.quota)
@@ -261,6 +264,7 @@ class Key(BaseModel):
             was = {name: value for name, value in was.items() if value != new[name]}
             if was:
                 self._emit("key_changed", **{name: new[name] for name in was}, was=was)
+            return bool(was)
 
     def is_last_full(self) -> bool:
         """Return whether it is the only full key that works, besides rotated ones."""
