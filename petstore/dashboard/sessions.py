@@ -31,7 +31,6 @@ from petstore.web.turns import acquire_exclusively, acquire_turn_of, waiting_for
 
 STATIC = f"{PAGES_PREFIX}/static/"
 COOKIE = "petstore_session"
-SECURE_COOKIE = f"__Host-{COOKIE}"
 TOKEN = "token"  # noqa: S105 (the member of the cookie that names the session)
 OVER = (
     "Your session is over. It ends when you sign out, after an hour without a "
@@ -70,7 +69,9 @@ class DashboardSessions(SecureCookieSessionInterface):
             return SecureCookieSession()
         # The database decides when a session ends. Flask would judge by the clock of
         # this host, and refuse a cookie that a host with a clock ahead has signed.
-        text = request.cookies.get(self.get_cookie_name(app), "")
+        cookies, prefix = request.cookies, _cookie_prefix(request)
+        # Release 1.3.0, which may run beside this one, writes a name without a port.
+        text = cookies.get(self.get_cookie_name(app), cookies.get(prefix, ""))
         serializer = self.get_signing_serializer(app)
         with suppress(BadSignature):
             if serializer and text:
@@ -78,8 +79,14 @@ class DashboardSessions(SecureCookieSessionInterface):
         return SecureCookieSession()
 
     def get_cookie_name(self, app: Flask) -> str:
-        """Return the name; over TLS it is one that no other host can set."""
-        return SECURE_COOKIE if current_request().is_secure else COOKIE
+        """Return the name, with the port unless it is that of the scheme.
+
+        Browsers send a cookie to all ports of a host, where others may be installed.
+        """
+        request = current_request()
+        port = request.host.rpartition(":")[2]  # without that of the scheme
+        name = _cookie_prefix(request)
+        return f"{name}_{port}" if port.isascii() and port.isdecimal() else name
 
     def get_cookie_path(self, app: Flask) -> str:
         """Return the path, which browsers require to be / for the name over TLS."""
@@ -87,6 +94,11 @@ class DashboardSessions(SecureCookieSessionInterface):
 
     def get_cookie_secure(self, app: Flask) -> bool:
         return current_request().is_secure
+
+
+def _cookie_prefix(request: Request) -> str:
+    """Return the name without a port; over TLS it is one that no other host can set."""
+    return f"__Host-{COOKIE}" if request.is_secure else COOKIE
 
 
 def start(caller: Caller) -> None:

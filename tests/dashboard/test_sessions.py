@@ -56,6 +56,11 @@ def test_cookie_is_protected(app: Flask, browser: Browser, key: str):
     for host, name, flags in (
         ("http://localhost", "petstore_session", {"Path=/dashboard"}),
         ("https://localhost", "__Host-petstore_session", {"Path=/", "Secure"}),
+        (
+            "https://localhost:8443",
+            "__Host-petstore_session_8443",
+            {"Path=/", "Secure"},
+        ),
     ):
         other = Browser(app, base_url=host)
         # As another host may have set it, which is nothing over TLS.
@@ -66,6 +71,18 @@ def test_cookie_is_protected(app: Flask, browser: Browser, key: str):
         cookie, *found = other.sign_in(key).headers["Set-Cookie"].split("; ")
         assert cookie.partition("=")[0] == name
         assert set(found) == {"HttpOnly", "SameSite=Lax"} | flags
+
+
+def test_two_installations_on_one_host_do_not_sign_each_other_out(
+    app: Flask, key: str, browser: Browser
+):
+    other = Browser(app, base_url="http://localhost:8001")
+    other.client.set_cookie("petstore_session", browser.cookie, path="/dashboard")
+    assert "Sign out" in other.read("/dashboard")  # as release 1.3.0 has written it
+    name = other.sign_in(key).headers["Set-Cookie"].partition("=")[0]
+    assert name == "petstore_session_8001"
+    other.client.set_cookie("petstore_session", "of another one", path="/dashboard")
+    assert "Sign out" in other.read("/dashboard")
 
 
 def test_messages_that_no_page_has_shown_fit_into_the_cookie(browser: Browser):
