@@ -32,6 +32,7 @@ from petstore.models.sessions import Session
 from petstore.upkeep.projects import set_suspended
 from tests.harness.dns_server import DnsServer
 from tests.harness.documents import commands_of, rows_of
+from tests.harness.form_keys import form_key
 from tests.harness.host_fixtures import BASE
 from tests.harness.services import AMPLE
 
@@ -81,7 +82,7 @@ class World:
         role = "full" if caller in (RIVAL, SUSPENDED) else caller.rpartition(" ")[2]
         limits = (10_000, 10_000) if role == PUBLIC else ()
         self.key = Key.issue(own, Grant(role, *limits)) if role in ROLES else ""
-        self.client, self.seen = app.test_client(), ""
+        self.client, self.cookie, self.seen = app.test_client(), "", ""
         self.headers = {}
         if caller != OPERATOR:  # whose machine is not behind the proxy
             self.headers["X-Forwarded-For"] = "203.0.113.9"
@@ -138,8 +139,12 @@ class World:
         """Send a request, and follow no redirect."""
         form = "query_string" if method == "GET" else "data"
         form = "json" if path.startswith("/v1") and method != "GET" else form
+        if form == "data":
+            members = (members or {}) | {"idempotency_key": form_key(self.cookie)}
         options = {"base_url": HERE, "headers": self.headers, form: members}
         answer = self.client.open(path, method=method, **options)
+        if cookie := answer.headers.get("Set-Cookie"):
+            self.cookie = cookie.partition("=")[2].partition(";")[0]
         shown = f"{answer.headers} {answer.data.decode(errors='replace')}"
         self.seen += shown.replace(self.key[:16] or " ", "")
         return answer

@@ -1,4 +1,4 @@
-"""Forms: only this origin may send them, and a refused one is shown as it was typed.
+"""Forms: sent by pages of this origin, and a refused one is shown as it was typed.
 
 If a form is refused, or its session has ended, a draft of it is in the cookie until its
 page opens next. Signing in to another project deletes the draft.
@@ -35,7 +35,10 @@ from petstore.schemas import SHOWN, TextSchema, faults_of
 from petstore.web.application import current_request
 
 KEY = "key"  # the field of a form for a key, which is secret
-IDEMPOTENCY_KEY = "idempotency_key"  # a hidden field, new each time a form is shown
+# A hidden field: a key, new each time a form is shown, then the project of the page.
+# Release 1.3.0, which may receive the form, refuses fields that it does not know.
+IDEMPOTENCY_KEY = "idempotency_key"
+KEY_BYTES = 9
 # The page does not show these again. Password managers fill in `username`.
 UNSEEN = (KEY, IDEMPOTENCY_KEY, "username")
 PROJECT = "project"  # the member of the cookie: the project that signed in last
@@ -99,6 +102,23 @@ def _is_of_this_origin() -> bool:
     return origin is None or origin.partition("://")[2] == host
 
 
+def new_idempotency_key() -> str:
+    """Return a key for a form, with id and name of the project of its page."""
+    state = current_request().state
+    whose = f" {state.project.id} {state.project.name}" if state.caller else ""
+    return randomness.token(KEY_BYTES) + whose
+
+
+def project_of_page() -> tuple[str, str]:
+    """Return id and name of the project whose page has sent the form.
+
+    Both are empty if it does not say: the page of a release before this one.
+    """
+    _, _, whose = request.form.get(IDEMPOTENCY_KEY, "").partition(" ")
+    project_id, _, name = whose.partition(" ")
+    return project_id, name
+
+
 def save_draft(action: str, values: dict[str, str]) -> bool:
     """Fill in the form with that action when its page opens next.
 
@@ -106,7 +126,8 @@ def save_draft(action: str, values: dict[str, str]) -> bool:
     """
     draft = [action, values]
     size = len(zlib.compress(json.dumps(draft).encode()))  # as Flask writes a cookie
-    if PROJECT not in session or size > MAX_DRAFT_BYTES:
+    is_own = project_of_page()[0] in ("", str(session.get(PROJECT)))
+    if PROJECT not in session or not is_own or size > MAX_DRAFT_BYTES:
         return False
     if values:
         session[DRAFT] = draft
@@ -231,7 +252,7 @@ def idempotent(
 
     @functools.wraps(view)
     def respond(**arguments: Any) -> ResponseReturnValue:
-        key = request.form.get(IDEMPOTENCY_KEY) or randomness.token(9)
+        key = request.form.get(IDEMPOTENCY_KEY) or randomness.token(KEY_BYTES)
         action = repr((key, view.__name__, sorted(arguments.items())))
         project_id = current_request().state.required_caller.project_id
         digest = sha256(action.encode()).hexdigest()

@@ -1,16 +1,13 @@
 """What all pages share: who may open them, their headers, and pages for failures."""
 
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 from flask import Blueprint, Flask, Response, render_template, request
 from flask.typing import ResponseReturnValue
 
-from petstore import randomness
 from petstore.dashboard import formats, forms, sessions
-from petstore.errors import ErrorResponse
 from petstore.models import RuleError
 from petstore.models.activity import Event
 from petstore.models.keys import Key
@@ -36,7 +33,7 @@ HEADERS = PAGE_HEADERS | {
     ),
 }
 
-KEEPING_TEXT = (401, 404, 429, 503)  # the page of the error shows what was typed
+KEEPING_TEXT = (400, 401, 404, 429, 503)  # the page of the error shows what was typed
 # What a page is about, by the argument of its path.
 ITEMS = {"pet_id": "animal", "order_id": "order", "category_id": "category"}
 
@@ -55,12 +52,32 @@ def init_app(app: Flask, settings: Settings) -> None:
         contact=settings.contact,
         searched=MAX_COUNTED,
         page_address=sessions.wanted_page,
-        idempotency_key=partial(randomness.token, 9),
+        idempotency_key=forms.new_idempotency_key,
     )
+    # Flask calls this method for each route, also of a blueprint; mypy sees a method.
+    app.add_url_rule = partial(_add_route, app, app.add_url_rule)  # type: ignore[method-assign]
     app.register_blueprint(bp)
     add_entrance(app, Entrance(PAGES_PREFIX, "Sign in", "for shelters"))
     serve_on_every_host(app, f"{PAGES_PREFIX}/static")
     app.extensions["error_page"] = _failure_page
+
+
+def _add_route(
+    app: Flask,
+    add: Callable[..., None],
+    rule: str,
+    endpoint: str | None = None,
+    view: Any = None,
+    *arguments: Any,
+    **options: Any,
+) -> None:
+    """Add a route; raises `LookupError` for a form that no hook protects."""
+    owner = app.blueprints.get((endpoint or "").rpartition(".")[0])
+    methods = options.get("methods") or getattr(view, "methods", None) or ()
+    is_form = is_page_path(rule) and "POST" in map(str.upper, methods)
+    if is_form and not isinstance(owner, PageBlueprint):
+        raise LookupError(f"{rule}: forms need a PageBlueprint, which protects them.")
+    add(rule, endpoint, view, *arguments, **options)
 
 
 class PageBlueprint(Blueprint):
@@ -87,6 +104,7 @@ class PageBlueprint(Blueprint):
         if required_role:
             who = partial(sessions.require, required_role, has_reserve=has_reserve)
             self.before_request(who)
+        self.before_request(sessions.require_own_page)
         if counts_forms:
             self.before_request(sessions.count_form)
         self.after_request(_add_headers)
@@ -117,7 +135,7 @@ def _failure_page(
     removal = None
     if status in (404, 405):
         with suppress_outage():
-            _recognise_sender()
+            sessions.recognise_sender()
             removal = _find_removal()
     page = render_template(
         "failure.html",
@@ -132,13 +150,6 @@ def _failure_page(
     may_be_shown_again = forms.MAY_BE_SHOWN_AGAIN if fields else None
     response = Response(page, status, may_be_shown_again, mimetype="text/html")
     return _add_headers(response)
-
-
-def _recognise_sender() -> None:
-    """Find out who is signed in, for the menu: no hook runs for an unknown path."""
-    if current_request().state.caller is None:
-        with suppress(ErrorResponse):
-            sessions.recognise()
 
 
 def _find_removal() -> dict[str, Any] | None:

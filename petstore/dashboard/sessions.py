@@ -10,9 +10,23 @@ from itsdangerous import BadSignature
 
 from petstore import timeouts
 from petstore.dashboard.formats import duration
-from petstore.dashboard.forms import PROJECT, Form, View, go_to, save_draft
-from petstore.errors import ERRORS, MAX_BODY_BYTES, UNREADABLE, ErrorResponse
+from petstore.dashboard.forms import (
+    PROJECT,
+    Form,
+    View,
+    go_to,
+    project_of_page,
+    save_draft,
+)
+from petstore.errors import (
+    ERRORS,
+    MAX_BODY_BYTES,
+    UNREADABLE,
+    ErrorResponse,
+    InvalidRequest,
+)
 from petstore.events import actor
+from petstore.models import RuleError
 from petstore.models.callers import Caller
 from petstore.models.grants import require_role
 from petstore.models.projects import Project
@@ -41,8 +55,15 @@ LONG_LISTS = ("whole", "name", "sort")  # lists with these parameters take long
 TOO_MANY_PAGES = "Your project has opened too many pages"
 DEEPEST_PAGE = 6  # parts of the path of a page, with the empty one before it
 EXPENSIVE_PAGES = 10  # an export, a printed list or a look at a file counts as so many
+# The one form whose page may be of any project, or of none: its key says which is next.
+SIGN_IN = "sign_in.enter"
+OF_RELEASE_BEFORE = (
+    "The service was updated after this page was opened, and has done nothing. Look at "
+    "the page again, and send it once more."
+)
 
 _long_views: set[View] = set()
+_views_with_file: set[View] = set()
 
 
 def init_app(app: Flask, settings: Settings) -> None:
@@ -154,7 +175,7 @@ def recognise(*, has_reserve: bool = False) -> bool:
     pages, and the key has no reserve for this one. The page with the 429 has the menu,
     which leads to the keys.
     """
-    caller = Session.find_caller(session[TOKEN]) if TOKEN in session else None
+    caller = _find_caller()
     if caller is None:
         return False
     actor.set(caller.prefix)
@@ -171,9 +192,47 @@ def recognise(*, has_reserve: bool = False) -> bool:
     return True
 
 
+def recognise_sender() -> None:
+    """Find out who is signed in, for the menu of a page that anybody may open."""
+    if current_request().state.caller is None:
+        with suppress(ErrorResponse):
+            recognise()
+
+
+def _find_caller() -> Caller | None:
+    return Session.find_caller(session[TOKEN]) if TOKEN in session else None
+
+
+def require_own_page() -> None:
+    """Raise 400 for a form of a page that was shown for another project.
+
+    If the form does not say whose it is, its page shows it again: raises `RuleError`.
+    """
+    if request.method != "POST" or request.endpoint == SIGN_IN:
+        return
+    caller = current_request().state.caller or _find_caller()
+    if caller is None:  # has signed out already
+        return
+    if current_app.view_functions[request.endpoint or ""] in _views_with_file:
+        _receive_long_form()
+    project_id, name = project_of_page()
+    if not project_id:
+        raise RuleError(text=OF_RELEASE_BEFORE)
+    if project_id != str(caller.project_id):
+        own = Project.get_by_id(caller.project_id).name
+        text = f"This page was {name}'s. You are signed in to {own} now."
+        raise InvalidRequest(text)
+
+
 def takes_long(view: View) -> View:
     """Mark a view that takes long: a project runs one of them at a time."""
     _long_views.add(view)
+    return view
+
+
+def takes_file(view: View) -> View:
+    """Mark the view of a form with a file, which may be large and arrive slowly."""
+    _views_with_file.add(view)
     return view
 
 
@@ -184,8 +243,8 @@ def count_expensive_page() -> None:
     require_granted(decision, TOO_MANY_PAGES)
 
 
-def receive_long_form() -> None:
-    """Receive the form with a file, which may be large and arrive slowly.
+def _receive_long_form() -> None:
+    """Receive a form with a file.
 
     Raises 429 if the project has sent too many large ones, and 503 if another long
     computation runs for it.

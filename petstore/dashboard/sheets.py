@@ -26,7 +26,7 @@ from petstore.dashboard.sessions import (
     count_expensive_page,
     count_form,
     current_project,
-    receive_long_form,
+    takes_file,
     takes_long,
 )
 from petstore.errors import MAX_BODY_BYTES
@@ -72,8 +72,8 @@ def import_page(form: Form = EMPTY) -> str:
 
 
 @bp.post("/animals/import")
+@takes_file
 def upload() -> ResponseReturnValue:
-    receive_long_form()
     file = request.files.get("file")
     content = file.read() if file else b""
     if not content:

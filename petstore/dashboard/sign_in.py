@@ -38,6 +38,7 @@ bp = PageBlueprint("sign_in", __name__, "", required_role=None)
 
 @bp.get("/sign-in")
 def sign_in(form: Form = EMPTY) -> str:
+    sessions.recognise_sender()
     return render_template("sign_in.html", form=form, next=_next_page())
 
 

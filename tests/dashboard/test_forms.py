@@ -16,6 +16,7 @@ from petstore.models.pets import Pet
 from petstore.models.projects import Project
 from tests.harness.browser import SIGN_IN, Browser, add_pet, shown_choices, words
 from tests.harness.databases import of_both_engines
+from tests.harness.form_keys import form_key
 from tests.harness.statements import recorded
 
 FIELDS = {"name": "spot.example.org", "categoryId": "7", "label": "x", "grace": "0"}
@@ -77,7 +78,8 @@ def test_form_of_the_same_origin_is_accepted(browser: Browser):
         {"Origin": "https://localhost"},  # behind a proxy that is not trusted
         {},
     ):
-        answer = browser.client.post("/dashboard/keys", headers=headers)
+        data = {"idempotency_key": form_key(browser.cookie)}
+        answer = browser.client.post("/dashboard/keys", data=data, headers=headers)
         assert "Your new key" in words(answer)
 
 

@@ -9,6 +9,7 @@ from itertools import pairwise
 import pytest
 
 from tests.e2e.conftest import World
+from tests.harness.form_keys import form_key
 from tests.harness.front import BASE, Front, caddy
 from tests.harness.nginx import nginx
 from tests.harness.servers import free_port
@@ -72,10 +73,11 @@ def test_file_of_1_9_mib_goes_in(front: Front, world: World):
     form = "application/x-www-form-urlencoded"
     signed_in = post(front, "/sign-in", form, f"key={key}".encode())
     cookie = signed_in["Set-Cookie"].partition(";")[0]
-    part = (
-        b'--x\r\nContent-Disposition: form-data; name="file"; filename="x.csv"\r\n\r\n'
-    )
-    body = part + b"name,category\n" + b"Rex,Dogs\n" * 220_000 + b"\r\n--x--\r\n"
+    part = '--x\r\nContent-Disposition: form-data; name="{}"\r\n\r\n'
+    value = form_key(cookie.partition("=")[2])
+    fields = part.format("idempotency_key") + f"{value}\r\n"
+    fields += part.format('file"; filename="x.csv') + "name,category\n"
+    body = fields.encode() + b"Rex,Dogs\n" * 220_000 + b"\r\n--x--\r\n"
     kind = "multipart/form-data; boundary=x"
     asked = post(front, "/animals/import", kind, body, cookie)
     assert "/animals/import/" in asked["Location"]

@@ -11,6 +11,7 @@ from werkzeug.test import TestResponse
 from petstore.hosting.verifier import verifier_of
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
+from tests.harness.form_keys import form_key
 
 TAG = re.compile(r"<[^>]+>")
 SIGN_IN = "/dashboard/sign-in"
@@ -44,19 +45,24 @@ class Browser:
         return words(self.get(path))
 
     def submit(self, path: str, **fields: Any) -> TestResponse:
-        """Submit a form of a page of the dashboard."""
+        """Submit a form of a page that is shown to whoever is signed in now."""
+        key = fields.get("idempotency_key", "")
+        own = {"idempotency_key": form_key(self.cookie, key)}
         headers = {"Origin": self.origin, "Sec-Fetch-Site": "same-origin"}
-        return self.client.post(path, data=fields, headers=headers, **self.options)
+        return self.client.post(
+            path, data=fields | own, headers=headers, **self.options
+        )
 
     def follow(self, path: str, **fields: Any) -> str:
         """Submit a form, and return the visible text of the page that it leads to."""
         answer = self.submit(path, **fields)
         return self.read(answer.location) if answer.location else words(answer)
 
-    def upload(self, content: str | bytes) -> TestResponse:
+    def upload(self, content: str | bytes, key: str = "") -> TestResponse:
         """Choose a file with animals, which leads to the question about it."""
         data = content.encode() if isinstance(content, str) else content
-        return self.submit(IMPORT, file=(io.BytesIO(data), "x.csv"))
+        file = io.BytesIO(data), "x.csv"
+        return self.submit(IMPORT, file=file, idempotency_key=key)
 
     def import_file(self, content: str | bytes) -> TestResponse:
         """Choose a file with animals, and answer yes."""
@@ -74,7 +80,8 @@ class Browser:
     @property
     def cookie(self) -> str:
         """The value of the session's cookie, over plain HTTP."""
-        return self.client.get_cookie(COOKIE, self.domain, path="/dashboard").value
+        found = self.client.get_cookie(COOKIE, self.domain, path="/dashboard")
+        return found.value if found else ""
 
     @cookie.setter
     def cookie(self, value: str) -> None:

@@ -1,8 +1,11 @@
 """A browser without JavaScript that visits a running service over the network."""
 
+from typing import Any
 from urllib.parse import urlsplit
 
 import requests
+
+from tests.harness.form_keys import form_key
 
 
 class Visitor:
@@ -34,8 +37,16 @@ class Visitor:
     def send_file(self, content: str) -> requests.Response:
         """Choose a file with animals, and return the page that follows."""
         file = {"file": ("x.csv", content)}
-        return self._session.post(f"{self._url}/animals/import", files=file)
+        return self._post("/animals/import", {}, files=file)
 
     def submit(self, path: str, **fields: str) -> requests.Response:
         """Submit a form, and return the page that follows."""
-        return self._session.post(self._url + path, data=fields)
+        return self._post(path, fields)
+
+    def _post(
+        self, path: str, fields: dict[str, str], **more: Any
+    ) -> requests.Response:
+        cookie = next(iter(self._session.cookies.values()), "")
+        key = form_key(cookie, fields.get("idempotency_key", ""))
+        fields = fields | {"idempotency_key": key}
+        return self._session.post(self._url + path, data=fields, **more)

@@ -69,11 +69,17 @@ def test_fields_of_an_animal_are_sent_corrected_and_described(client: FlaskClien
     assert {*KNOWN} < {*schemas["Pet"]["required"]}
 
 
+def shown_key(page: str) -> dict[str, str]:
+    """Return the hidden field of the forms of a page."""
+    key = re.search('name="idempotency_key" value="(.+?)"', page)
+    return {"idempotency_key": key[1]}
+
+
 def test_fields_of_an_animal_are_in_its_forms(client: FlaskClient):
     page = client.get(f"/dashboard/animals/{add(client, **KNOWN)['id']}").text
     assert '<option value="yes" selected>' in page
     assert 'value="4200"' in page
-    form = {"name": "Max", "categoryId": "7"} | SHOWN
+    form = {"name": "Max", "categoryId": "7"} | SHOWN | shown_key(page)
     assert client.post("/dashboard/animals", data=form).status_code == 303
     added = client.get("/v1/pets").json[-1]
     assert added == {"id": added["id"], **REX, "status": "available"} | KNOWN | {
@@ -93,10 +99,11 @@ def test_fields_of_an_animal_are_in_its_files(client: FlaskClient):
     assert heads[4:] == ["status", *KNOWN]
     assert line[4:] == ["available", *SHOWN.values()]
     file = file.replace(f"\n{full['id']},".encode(), b"\n,").replace(b",yes,", b",no,")
-    sent = {"file": (io.BytesIO(file), "animals.csv")}
+    key = shown_key(client.get("/dashboard/animals").text)
+    sent = {"file": (io.BytesIO(file), "animals.csv")} | key
     question = client.post("/dashboard/animals/import", data=sent).location
     shown = re.search('name="shown" value="(.+?)"', client.get(question).text)[1]
-    client.post(question, data={"shown": shown})
+    client.post(question, data={"shown": shown} | key)
     *_, added = client.get("/v1/pets").json
     assert added == full | {"id": added["id"], "vaccinated": False}
 
@@ -132,7 +139,8 @@ def test_limit_refuses_one_operation_through_every_door(
     orders = [client.post("/v1/store/orders", json={"petId": id}) for id in pets[:-1]]
     assert {each.status_code for each in orders} == {201}
     path = f"/dashboard/animals/{pets[-1]}"
-    forms = [client.post(f"{path}/order", data={}) for _ in range(15)]
+    keys = [shown_key(client.get(path).text) for _ in range(15)]
+    forms = [client.post(f"{path}/order", data=key) for key in keys]
     assert [each.status_code for each in forms] == [303] + [400] * 13 + [429]
     refused = client.post("/v1/store/orders", json={"petId": pets[-1]})
     assert refused.json["message"].startswith("Each plan allows 30 orders a day; wait ")

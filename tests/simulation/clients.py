@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
+from tests.harness.form_keys import form_key
 from tests.simulation.history import Entry, History
 from tests.simulation.network import End, Link, Network
 from tests.simulation.plan import ACTS, Client, Deed
@@ -291,6 +292,7 @@ class Clerk(ApiClient):
             await self._sign_in()
         if self.cookie:
             self.begin(number, deed)
+            self.key = f"{self.plan.name}.{number}"
             if deed.what in SUBMITTED:
                 await self._submit()
             else:
@@ -326,6 +328,8 @@ class Clerk(ApiClient):
             body = {"status": ENDINGS[what]}
         body |= self._members(names.split(), "")
         form = {name: str(body[name]) for name in body if name != "petId"}
+        cookie = self.cookie["Cookie"].partition("=")[2]
+        form["idempotency_key"] = form_key(cookie, self.key)
         sent = await self._open(page.format(**ids), form)
         leads_to = sent.headers.get("location") if sent.status == 303 else None
         is_done = leads_to == f"/dashboard{done.format(**ids)}"
