@@ -6,22 +6,28 @@ from typing import Any
 from wsgiref.types import StartResponse
 
 import click
-from flask.cli import FlaskGroup
+from flask.cli import FlaskGroup, run_command
 
 import petstore
 from petstore import cli
 from petstore.events import emit
 from petstore.settings import SERVER_SOFTWARE, SettingError
+from petstore.storage import migrator
+from petstore.storage.database import opened_databases
 
 # When `flask` loads this module to find one of our commands, the context of click is
 # that of a group. Commands need no routes, and start in half the time without them.
-# `flask run` loads this module from within `run`, and serves the whole application.
+# `flask run` loads this module from within `run`, and serves the whole application. It
+# is refused where gunicorn is.
 command_line = click.get_current_context(silent=True)
 finds_command = command_line and isinstance(command_line.command, FlaskGroup)
 
 try:
     app = cli.create_app() if finds_command else petstore.create_app()
-except SettingError as error:
+    if command_line and command_line.command is run_command:
+        migrator.require_migrated()
+        opened_databases().close()
+except (SettingError, migrator.NotMigrated) as error:
     sys.exit(f"Error: {error}")
 
 application = app.wsgi_app

@@ -46,14 +46,22 @@ _numbers: dict[Worker, int] = {}
 
 
 def on_starting(server: Arbiter) -> None:
-    """Refuse to start if nothing could be served; warn of unknown settings."""
+    """Refuse to start if nothing could be served rightly; warn of what may be wrong."""
+    from petstore.server.worker import open_files
     from petstore.storage import migrator
     from petstore.storage.database import open_databases, opened_databases
+    from petstore.timeouts import LIMITS
 
+    _require_worker(server)
     _require_free_ports(server)
     os.chown(METRICS, server.cfg.uid, server.cfg.gid)  # which the workers run as
     for warning in unknown_settings():
         server.log.warning(warning)
+    if (limit := open_files()) <= LIMITS.spare_descriptors:
+        server.log.warning(
+            f"a worker may open {limit} files, and needs {LIMITS.spare_descriptors} "
+            "beside its connections: requests will fail; raise the limit (ulimit -n)"
+        )
     open_databases(settings)
     try:
         migrator.require_migrated()
@@ -61,6 +69,21 @@ def on_starting(server: Arbiter) -> None:
         sys.exit(f"Error: {error}")
     finally:
         opened_databases().close()
+
+
+def _require_worker(server: Arbiter) -> None:
+    """Exit if the workers would patch the standard library too late.
+
+    What is imported by now has seen the library as it was: all greenlets of a worker
+    would share one connection to the database, and its transaction.
+    """
+    from petstore.server.worker import Worker as OwnWorker
+
+    patch = getattr(server.worker_class, "patch", OwnWorker.patch)
+    if patch is not OwnWorker.patch:
+        name = server.cfg.worker_class_str
+        advice = "leave the worker class to gunicorn.conf.py, or take gthread"
+        sys.exit(f"Error: workers of the class {name} would mix requests up; {advice}.")
 
 
 def _require_free_ports(server: Arbiter) -> None:

@@ -69,3 +69,28 @@ def test_mistyped_name_of_a_file_leaves_no_file(start: Callable, tmp_path: Path)
         f"Error: DATABASE_URL: there is no file {file}; run `flask migrate` first"
     )
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("worker", ["gevent", "gunicorn.workers.ggevent.GeventWorker"])
+def test_worker_that_patches_too_late_is_refused_with_one_line(
+    sqlite_url: str, worker: str
+):
+    environ, options = {"DATABASE_URL": sqlite_url}, ("-k", worker)
+    ended = servers.refused_gunicorn(environ, "", *options)
+    assert (ended.returncode, ended.stdout) == (1, "")
+    [line] = [line for line in ended.stderr.splitlines() if '"INFO"' not in line]
+    assert line.startswith(f"Error: workers of the class {worker} would mix requests")
+
+
+def flask_run(environ: dict[str, str]) -> CompletedProcess:
+    return servers.flask(environ, "run", "--port", str(servers.free_port()))
+
+
+def test_flask_run_is_refused_on_a_database_that_gunicorn_refuses(unmigrated_url: str):
+    environ, said = {"DATABASE_URL": unmigrated_url}, []
+    for start in (servers.refused_gunicorn, flask_run):
+        ended = start(environ)
+        assert (ended.returncode, ended.stdout) == (1, "")
+        said.append(ended.stderr.splitlines()[-1])
+    assert said[0] == said[1]
+    assert said[0].startswith("Error: the database is not migrated (")

@@ -3,6 +3,7 @@
 import gc
 import os
 import resource
+import sys
 from contextlib import suppress
 from typing import Any
 
@@ -52,7 +53,8 @@ class Worker(GeventWorker):
         # Objects that exist now live as long as the worker, so the garbage collector
         # need not look at them again.
         gc.freeze()
-        self._connections = Pool(_room_for(self.worker_connections))
+        room = open_files() - timeouts.LIMITS.spare_descriptors
+        self._connections = Pool(max(1, min(self.worker_connections, room)))
         accepting = [gevent.spawn(self._accept, each) for each in self.sockets]
         # If one of them fails, the master starts another worker.
         while self.alive and not any(each.ready() for each in accepting):
@@ -126,12 +128,10 @@ class Worker(GeventWorker):
             self._connections.join(timeouts.LIMITS.tick_seconds)
 
 
-def _room_for(connections: int) -> int:
-    """Return how many connections may be open, if the system limits files to fewer."""
+def open_files() -> int:
+    """Let the process open as many files as the system allows; return how many."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     with suppress(OSError, ValueError):  # some systems refuse the limit that they name
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if limit == resource.RLIM_INFINITY:
-        return connections
-    return max(1, min(connections, limit - timeouts.LIMITS.spare_descriptors))
+    return sys.maxsize if limit == resource.RLIM_INFINITY else limit

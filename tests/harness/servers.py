@@ -246,11 +246,11 @@ def flask(environ: dict[str, str], *arguments: str) -> subprocess.CompletedProce
 
 
 def refused_gunicorn(
-    environ: dict[str, str], address: str = ""
+    environ: dict[str, str], address: str = "", *options: str
 ) -> subprocess.CompletedProcess:
     """Start a gunicorn that is expected to fail, and return the process."""
     address = address or f"127.0.0.1:{free_port()}"
-    return run(environ, "gunicorn", "--bind", address, "wsgi:app")
+    return run(environ, "gunicorn", "--bind", address, *options, "wsgi:app")
 
 
 def run(

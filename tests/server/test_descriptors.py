@@ -31,6 +31,15 @@ def test_room_for_eight_connections_serves_one_request_after_the_other(
             assert is_served(service.url, key, path)
 
 
+@pytest.mark.parametrize(("descriptors", "lines"), [(64, 1), (FOR_EIGHT, 0)])
+def test_too_few_descriptors_are_told_at_the_start(
+    serve: Callable[..., Gunicorn], descriptors: int, lines: int
+):
+    service = serve(FEW, TEST_DESCRIPTORS=str(descriptors))
+    told = f"a worker may open {descriptors} files, and needs "
+    assert service.log.read_text().count(told) == lines
+
+
 @pytest.fixture
 def crowd(with_few: Gunicorn, key: str) -> Iterator[list[Wire]]:
     """80 connections to it that have each sent half a request, the oldest first."""
