@@ -146,7 +146,11 @@ def test_path_and_query_are_kept(client: FlaskClient, domains: list[Domain]):
 
 
 @of_both_engines
-def test_first_verified_domain_is_primary(client: FlaskClient, domains: list[Domain]):
+def test_first_verified_domain_is_primary(
+    client: FlaskClient, domains: list[Domain], rival: Project, own: Own
+):
+    _, chosen = (own(rival, f"{name}.example.com") for name in "ab")
+    chosen.choose()
     first, second = domains
     assert location(client, NAME) is None
     second.choose()
@@ -158,6 +162,7 @@ def test_first_verified_domain_is_primary(client: FlaskClient, domains: list[Dom
     second.remove()
     assert location(client, NAME) is None
     assert location(client, f"shelter.{BASE}") is None
+    assert Domain.get_own(rival, chosen.id).is_primary
 
 
 def allowed(client: FlaskClient, domain: str, **headers: str) -> int:

@@ -32,7 +32,7 @@ def owner() -> int | None:
 
 
 @of_both_engines
-def test_concurrent_additions_respect_the_limit(project: Project):
+def test_concurrent_additions_respect_the_limit(project: Project, rival: Project):
     fill_up_domains(project, leave=4)
     messages = []
 
@@ -45,6 +45,7 @@ def test_concurrent_additions_respect_the_limit(project: Project):
     at_once(add, range(12))
     assert len(Domain.all_by_name(project)) == 100
     assert messages == ["A project can have at most 100 domains."] * 8
+    assert Domain.add(rival, "own.example.org")
 
 
 @of_both_engines

@@ -80,3 +80,13 @@ def test_categories_that_somebody_adds_meanwhile_count_once(
         assert not Category.ensure(project.id, 1)
     assert Category.select().count() == 1
     assert Project.get_by_id(project.id).rows_held == 1
+
+
+def test_categories_of_another_project_have_no_say(project: Project, rival: Project):
+    for number, name in ((5, "Dogs"), (7, "Cats"), (8, "Cats")):
+        Category.ensure(rival.id, number, name)
+    Category.ensure(project.id, 7, "Dogs")
+    assert Category.ids_named(project.id, "dogs") == [7]
+    assert Category.ids_by_name(project.id, ["Dogs", "Cats"]) == {"dogs": [7]}
+    assert Category.known(project.id, [5, 7]) == {7: "Dogs"}
+    assert Category.labels(project.id, [5, 7]) == {5: "Category 5", 7: "Dogs"}

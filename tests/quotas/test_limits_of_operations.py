@@ -94,3 +94,5 @@ def test_key_for_a_web_page_shows_no_limit_of_its_project(
     assert "The project of this key has no requests" in answers[3].json["message"]
     policy = '"key-minute";q=5;w=60, "key-day";q=50;w=86400'
     assert {each.headers["RateLimit-Policy"] for each in answers} == {policy}
+    # Another operation has a limit of its own.
+    assert add(client_of(Key.issue(project)), 3) == [201] * 3
