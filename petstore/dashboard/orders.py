@@ -6,6 +6,7 @@ from flask import render_template, request, url_for
 
 from petstore.dashboard.forms import (
     EMPTY,
+    UNCHANGED,
     Form,
     Outcome,
     filled_in,
@@ -15,8 +16,9 @@ from petstore.dashboard.forms import (
 from petstore.dashboard.lists import read_list, read_query
 from petstore.dashboard.pages import PageBlueprint
 from petstore.dashboard.sessions import current_project
+from petstore.models.activity import Event
 from petstore.models.grants import WRITE
-from petstore.models.histories import told_removal
+from petstore.models.histories import removal_text
 from petstore.models.orders import STATUSES, Order, OrderClosed
 from petstore.models.pets import Pet
 from petstore.schemas.orders import DashboardOrderQuery, OrderChangeForm
@@ -57,8 +59,11 @@ def order(order_id: int, form: Form = EMPTY) -> str:
 @loads_form(OrderChangeForm(), form_page=order)
 @idempotent
 def change_order(order_id: int, **changes: Any) -> Outcome:
-    if changes:
-        Order.change(current_project().id, order_id, **changes)
+    project_id = current_project().id
+    before = Order.get_own(project_id, order_id)
+    if changes.get("reference", before.reference) == before.reference:
+        return Outcome(ORDER, UNCHANGED, {"order_id": order_id})
+    Order.change(project_id, order_id, **changes)
     said = f"Saved order {order_id}."
     return Outcome(ORDER, said, {"order_id": order_id}, {"order": order_id})
 
@@ -103,8 +108,10 @@ def reopen_order(order_id: int) -> Outcome:
         order = Order.reopen(project_id, order_id, closing)
     except OrderClosed as error:
         pet_id = Order.get_own(project_id, order_id).pet_id
-        removal = told_removal(project_id, "animal", pet_id)
-        raise OrderClosed(error, removal, text="{} {}") from None
+        if removal := Event.find_removal(project_id, "animal", pet_id):
+            reason = removal_text(project_id, removal)
+            raise OrderClosed(error, reason, text="{} {}") from None
+        raise
     pet = Pet.get_own(project_id, order.pet_id)
     said = f"Order {order_id} is open again, and {pet.name} is reserved."
     return Outcome(ORDER, said, {"order_id": order_id}, {"order": order_id})

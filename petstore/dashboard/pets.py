@@ -10,6 +10,7 @@ from flask import render_template, request, url_for
 from petstore.dashboard.formats import status
 from petstore.dashboard.forms import (
     EMPTY,
+    UNCHANGED,
     Form,
     Outcome,
     filled_in,
@@ -115,7 +116,7 @@ def animal(pet_id: int, form: Form = EMPTY) -> str:
 @idempotent
 def correct_animal(pet_id: int, is_new: bool = False, **changes: Any) -> Outcome:
     project_id = current_project().id
-    before = pet = Pet.get_own(project_id, pet_id)
+    before = Pet.get_own(project_id, pet_id)
     links = []
     if "category_id" in changes:
         name = changes["category_id"]
@@ -123,8 +124,10 @@ def correct_animal(pet_id: int, is_new: bool = False, **changes: Any) -> Outcome
         changes["category_id"] = number
         if is_added:
             links = [("Open the new category", url_for(INDEX, category=number))]
-    if changes:
-        pet = correct_pet(project_id, pet_id, **changes)
+    changes = {x: new for x, new in changes.items() if new != getattr(before, x)}
+    if not changes:
+        return Outcome(ANIMAL, UNCHANGED, {"pet_id": pet_id})
+    pet = correct_pet(project_id, pet_id, **changes)
     said = f"Saved {pet.name}. Its status is: {status(pet.status)}."
     said += "".join(f" {each}." for each in _differences(before, pet))
     facts = {"animal": pet_id}
@@ -176,7 +179,7 @@ def category_labels(
     ids = shown | {category.id for category in first}
     chosen = form.values.get("categoryId", "")
     if re.fullmatch(INTEGER_PATTERN, chosen):
-        ids.add(min(int(chosen), MAX_ID))
+        ids |= Category.known(project_id, [min(int(chosen), MAX_ID)]).keys()
     return Category.labels(project_id, sorted(ids))
 
 

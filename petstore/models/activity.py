@@ -9,7 +9,7 @@ from petstore import clock, events
 from petstore.events import EVENT_TYPES, KEPT, KEPT_MS, SETTINGS, SHELTER
 from petstore.models import OfProject
 from petstore.models.projects import Project
-from petstore.storage import BaseModel
+from petstore.storage import BaseModel, db
 from petstore.storage.lists import Cursor, Listing, ListPage
 
 DELETED_AT_ONCE = 20
@@ -55,13 +55,15 @@ class Event(OfProject, BaseModel):
     def find_removal(cls, project_id: int, kind: str, item_id: int) -> Self | None:
         """Return the event that removed an animal, order or category of the project.
 
-        It finds what was removed on the dashboard: programs cause no such events.
+        It finds what was removed on the dashboard: programs cause no such events. A
+        category that was joined with another one has that as the fact `into`.
         """
+        beginning = json.dumps({kind: item_id, "removed": True})[:-1]
         return cls.get_or_none(
             cls.project == project_id,
             cls.topic == SHELTER,
             cls.at_ms >= clock.now_ms() - KEPT_MS,
-            cls.facts == json.dumps({kind: item_id, "removed": True}),
+            db.position(cls.facts, beginning) == 1,
         )
 
 

@@ -5,7 +5,7 @@ from petstore.models.activity import Event
 from petstore.models.keys import Key
 
 
-def told_actor(project_id: int, actor: str | None) -> str:
+def actor_text(project_id: int, actor: str | None) -> str:
     """Return in words who acted: a key with its label, or somebody else.
 
     `actor` is the prefix of a key, with its label at that time if that is kept, or what
@@ -18,12 +18,6 @@ def told_actor(project_id: int, actor: str | None) -> str:
     return f"{label} ({who})"
 
 
-def told_removal(project_id: int, kind: str, item_id: int) -> str:
-    """Return a sentence on who removed an animal, order or category, and how.
-
-    It is empty if that is not kept, as of what programs do.
-    """
-    event = Event.find_removal(project_id, kind, item_id)
-    if event is None:
-        return ""
-    return f"{event.title} This was done by {told_actor(project_id, event.actor)}."
+def removal_text(project_id: int, removal: Event) -> str:
+    """Return in a sentence what was removed, as the notice said then, and by whom."""
+    return f"{removal.title} This was done by {actor_text(project_id, removal.actor)}."

@@ -9,7 +9,7 @@ from peewee import SQL, Case, Expression, Query, fn
 from petstore import clock
 from petstore.events import actor
 from petstore.models import Conflict, OfProject, RuleError
-from petstore.models.histories import told_actor
+from petstore.models.histories import actor_text
 from petstore.models.keys import Key
 from petstore.models.pets import Pet, PetNotAvailable
 from petstore.models.projects import Project, take_rows
@@ -288,7 +288,7 @@ def _refuse_reopening(project_id: int, order: Order) -> NoReturn:
     if pet is None:
         reason = "somebody has removed the animal"
     elif pet.closed_order == order.id and pet.closed_write == pet.writes:
-        who = told_actor(project_id, order.closed_by)
+        who = actor_text(project_id, order.closed_by)
         reason = f"{who} has closed it again"
     elif pet.closed_write is None:
         reason = "it was closed by a release that did not keep what happened since"
@@ -306,10 +306,10 @@ def _deeds(project_id: int, pet: Pet, order: Order | None = None) -> str:
     deeds = []
     for newest in Order.listed(project_id, Cursor(1), name=f"#{pet.id}").rows:
         if order is None or newest.id > order.id:
-            who = told_actor(project_id, newest.placed_by)
+            who = actor_text(project_id, newest.placed_by)
             deeds.append(f"{who} reserved {pet.name} (order {newest.id})")
     if pet.changed_ms and (order is None or pet.changed_ms >= order.updated_ms):
-        deeds.append(f"{told_actor(project_id, pet.changed_by)} corrected {pet.name}")
+        deeds.append(f"{actor_text(project_id, pet.changed_by)} corrected {pet.name}")
     return " and ".join(deeds) or f"somebody has changed {pet.name}"
 
 

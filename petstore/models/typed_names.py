@@ -3,12 +3,16 @@
 A new name may be much like that of a category, as `Hund` is like `Hunde`.
 """
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
 from petstore.models import RuleError
+from petstore.models.activity import Event
 from petstore.models.categories import NEW, Category, CategoryNameTaken
+from petstore.models.histories import removal_text
+from petstore.models.projects import take_rows
 from petstore.models.searching import folded
 from petstore.storage import Row
 from petstore.storage.lists import BEFORE_ALL
@@ -44,17 +48,43 @@ class CategoryAlike(RuleError):
         }
 
 
+class CategoryGone(RuleError):
+    """A person has chosen a category by a number that none has, or none any more."""
+
+    def __init__(self, project_id: int, category_id: int, field: str = "") -> None:
+        removal = Event.find_removal(project_id, "category", category_id)
+        reason = removal_text(project_id, removal) if removal else "Choose another one."
+        text = "There is no category {}. {}"
+        super().__init__(category_id, reason, text=text, field=field)
+        into = json.loads(removal.facts).get("into") if removal else None
+        if into is not None and Category.find_own(project_id, into):
+            label = Category.labels(project_id, [into])[into]
+            self.choices = {str(into): f"Take {label}"}
+
+
+def require_category(project_id: int, category_id: int, field: str = "") -> Row:
+    """Return a category, which nobody deletes until the transaction ends.
+
+    Raises `CategoryGone`, with a field of a form that is at fault.
+    """
+    take_rows(project_id, 0)
+    if category := Category.find_own(project_id, category_id):
+        return category
+    raise CategoryGone(project_id, category_id, field)
+
+
 def typed_category(
     project_id: int, category: int | str, *, is_new: bool = False
 ) -> tuple[int, bool]:
     """Return the id of the category that a number or a name means.
 
     The second value is whether a category of that name was added. Raises
-    `CategoryUnclear`, `ProjectFull` for a new one, and `CategoryAlike` for a new name
-    that is like an old one, unless `is_new` says that it is meant.
+    `CategoryGone`, `CategoryUnclear`, `ProjectFull` for a new one, and `CategoryAlike`
+    for a new name that is like an old one, unless `is_new` says that it is meant. Call
+    it in the transaction that uses the category.
     """
     if isinstance(category, int):
-        return category, False
+        return require_category(project_id, category, "categoryId").id, False
     while not (ids := Category.ids_named(project_id, category)):
         if not is_new and (found := similar_categories(project_id, [category])):
             raise CategoryAlike(found[category], category)

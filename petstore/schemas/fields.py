@@ -15,6 +15,7 @@ INT64_MAX = 2**63 - 1
 INTEGER_PATTERN = "0|[1-9][0-9]{0,18}"
 MAX_NAME_LENGTH = 200
 
+_TYPED_NUMBER = re.compile("#?([0-9]+)(?:[.,]0)?")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 # Letters that nobody sees, beside white space and format characters.
 _FILLERS = "\u115f\u1160\u2800\u3164\uffa0"
@@ -137,13 +138,12 @@ class Choice(Stored, fields.String):
 
 
 class NumberOrName(fields.Field[int | str]):
-    """A category as people type it: its number, or its name."""
+    """A category as people type it: its number, also as 7.0, or its name."""
 
     def _deserialize(self, value: str, *_: Any, **__: Any) -> int | str:
         text = value.strip()
-        digits = text.removeprefix("#")
-        if digits.isascii() and digits.isdecimal():
-            return int(UrlInteger().deserialize(digits))
+        if number := _TYPED_NUMBER.fullmatch(text):
+            return int(UrlInteger().deserialize(str(number[1])))
         return str(Name().deserialize(text))
 
 

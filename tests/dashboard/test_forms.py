@@ -149,7 +149,7 @@ def test_text_that_no_cookie_keeps_stays_in_the_page(
     assert len(client.get("/v1/pets").json) == 1
 
 
-TOM = {"name": "Tom", "categoryId": "7", "status": "available"}
+TOM = {"name": "Tom", "categoryId": "Dogs", "status": "available"}
 FORMS = yaml.safe_load(Path(__file__).with_name("repeated.yaml").read_text())
 
 

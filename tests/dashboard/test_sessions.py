@@ -89,7 +89,7 @@ def test_messages_that_no_page_has_shown_fit_into_the_cookie(browser: Browser):
     page, chars = "/dashboard/animals", random.Random(1).choices
     for _ in range(5):
         name = "".join(map(chr, chars(range(0x10000, 0x10FFFF), k=200)))
-        fields = {"name": name, "categoryId": "1"}
+        fields = {"name": name, "category": "Dogs"}
         answer = browser.submit(page, status="available", **fields)
         assert len(answer.headers["Set-Cookie"]) < 4096
     assert browser.read(page).count("(no. 5).") == 1
