@@ -114,6 +114,10 @@ class Limits:
     deleted_rows: int = 200  # in one batch
     deletion_pause_seconds: float = 0.02  # about as long as a batch takes on SQLite
 
+    # A request waits so long while animals move to another category, which then goes on
+    # in the background.
+    moving_seconds: float = 1.0
+
     # Animals and orders as files. Other requests run between two parts.
     exported_rows: int = 200  # in one part
     export_pause_seconds: float = 0.002  # about as long as a part takes

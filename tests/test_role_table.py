@@ -44,7 +44,7 @@ YES, NO, OWN = "yes", "–", "own"
 SIGN_IN, HERE = "/dashboard/sign-in", f"http://{BASE}"
 LIMITS = Plan("enterprise", 54_321, 987_654)
 REX = {"name": "Rex", "categoryId": 7}
-NAMED = {"categoryId": "8", "name": "Cats"}
+NAMED = {"categoryId": "Birds", "name": "Cats"}
 # What is sent, by the endpoint; nothing to any other.
 MEMBERS: dict[str, Any] = {
     "pets.create_pet": REX,
@@ -52,7 +52,7 @@ MEMBERS: dict[str, Any] = {
     "orders.create_order": lambda world: {"petId": world.pet()},
     "orders.update_order": {"status": "completed"},
     "categories.put_category": {"name": "Dogs"},
-    "dashboard_pets.add_animal": REX,
+    "dashboard_pets.add_animal": REX | {"categoryId": "Birds"},
     "sheets.upload": lambda _: {"file": (BytesIO(b"name,category\nRex,7\n"), "x.csv")},
     "dashboard_pets.correct_animal": NAMED,
     "dashboard_categories.add_category": {"name": "Cats"},

@@ -1,11 +1,15 @@
 """/dashboard/categories: list, add, rename and delete categories."""
 
+from contextlib import suppress
+
 from flask import render_template, url_for
 from flask.typing import ResponseReturnValue
 
-from petstore.concurrency import give_way
+from petstore import timeouts
+from petstore.concurrency import call_within
 from petstore.dashboard.forms import (
     EMPTY,
+    UNCHANGED,
     Form,
     Outcome,
     filled_in,
@@ -17,13 +21,16 @@ from petstore.dashboard.pages import PageBlueprint
 from petstore.dashboard.sessions import current_project, takes_long
 from petstore.models.categories import Category
 from petstore.models.grants import WRITE
+from petstore.models.merges import Merge
 from petstore.models.pets import MOST_OF_CATEGORY, Pet, remove_category
+from petstore.models.typed_names import require_category
 from petstore.schemas.categories import (
     CategoryChangeForm,
     CategoryForm,
     CategoryMergeForm,
 )
 from petstore.schemas.paging import DashboardQuery
+from petstore.storage import close_connections
 
 INDEX = "dashboard_categories.categories"
 RENAME = "dashboard_categories.rename_category"
@@ -75,12 +82,13 @@ def add_category(name: str) -> Outcome:
 @idempotent
 def rename_category(category_id: int, **changes: str | None) -> Outcome:
     parameters, _ = read_query(DashboardQuery())
-    project_id, said = current_project().id, f"Saved category {category_id}."
-    for name in changes.values():
-        before = Category.find_own(project_id, category_id)
-        Category.rename(project_id, category_id, name, is_own=True)
-        old = before.name if before else None
-        said += f" Name: {old or 'none'} → {name or 'none'}."
+    project_id = current_project().id
+    category = require_category(project_id, category_id, "name")
+    old, new = category.name, changes.get("name", category.name)
+    if old == new:
+        return Outcome(INDEX, UNCHANGED, parameters)
+    Category.rename(project_id, category_id, new, is_own=True)
+    said = f"Saved category {category_id}. Name: {old or 'none'} → {new or 'none'}."
     return Outcome(INDEX, said, parameters, {"category": category_id})
 
 
@@ -88,23 +96,25 @@ def rename_category(category_id: int, **changes: str | None) -> Outcome:
 @takes_long
 @loads_form(CategoryMergeForm(), form_page=categories)
 def merge_category(category_id: int, into: int) -> ResponseReturnValue:
-    """Move the animals of a category to another one in parts, and delete it."""
+    """Join a category with another one; what takes long goes on in the background."""
+    begun = begin_merge(category_id=category_id, into=into)
+    close_connections()  # moving takes one of its own
+    seconds, project_id = timeouts.LIMITS.moving_seconds, current_project().id
+    with suppress(TimeoutError):
+        call_within(seconds, Merge.carry_out, project_id, category_id)
+    return begun
+
+
+@idempotent
+def begin_merge(category_id: int, into: int) -> Outcome:
     parameters, _ = read_query(DashboardQuery())
     project_id = current_project().id
-    while Pet.move_some(project_id, category_id, into):
-        give_way()
-
-    @idempotent
-    def finish(category_id: int) -> Outcome:
-        Pet.move_some(project_id, category_id, into)  # what was added meanwhile
-        remove_category(project_id, category_id)
-        label = Category.labels(project_id, [into])[into]
-        said = (
-            f"Moved the animals of category {category_id} to {label}, and deleted it."
-        )
-        return Outcome(INDEX, said, parameters, {"category": into})
-
-    return finish(category_id=category_id)
+    Merge.begin(project_id, category_id, into)
+    labels = Category.labels(project_id, [category_id, into])
+    said = f"Joined {labels[category_id]} with {labels[into]}. "
+    said += "Its animals move there, and it is deleted with the last of them."
+    facts = {"category": category_id, "removed": True, "into": into}
+    return Outcome(INDEX, said, parameters, facts)
 
 
 @bp.post("/<id:category_id>/delete")

@@ -18,7 +18,6 @@ from petstore.storage.lists import Cursor, Listing, ListPage, count_each
 
 STATUSES = ("available", "pending", "sold")
 MOST_OF_CATEGORY = 1_000  # animals that are counted
-MOVED_AT_ONCE = 500
 
 
 class PetNotAvailable(Conflict):
@@ -137,22 +136,6 @@ class Pet(OfProject, BaseModel):
             is_one = cls.id.in_([line[0] for line in lines]) & (cls.id == new.c.id)
             found = cls.update(columns).from_(new).with_cte(new)
             found.where(cls.project == project_id, is_one).execute()
-
-    @classmethod
-    def move_some(cls, project_id: int, source: int, target: int) -> int:
-        """Give animals of one category another one; return how many, at most 500.
-
-        Raises `NotFound` if the other one does not exist.
-        """
-        with db.atomic():
-            take_rows(project_id, 0)  # the other one is not deleted meanwhile
-            Category.get_own(project_id, target)
-            is_of_source = (cls.project == project_id) & (cls.category_id == source)
-            few = cls.select(cls.id).where(is_of_source)
-            ids = [pet.id for pet in few.order_by(cls.id).limit(MOVED_AT_ONCE)]
-            changes = {"category_id": target} | _by_now()
-            cls.update(changes).where(cls.id.in_(ids)).execute()
-        return len(ids)
 
     @classmethod
     def listed(

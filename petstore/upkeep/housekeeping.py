@@ -10,12 +10,15 @@ from petstore.concurrency import call_and_log
 from petstore.models import requests, stored_responses
 from petstore.models.activity import Event
 from petstore.models.keys import KEEP_ENDED_MS, Key
+from petstore.models.merges import Merge
 from petstore.models.requests import FAILURES_KEPT_MS, FailedRequest, KeyUsage
 from petstore.models.sessions import FILE_KEPT_MS, Session, Upload
 from petstore.models.stored_responses import StoredResponse
 from petstore.quotas.database import Counter, Strike
 from petstore.storage import CompiledQuery, close_connections, suppress_outage
 from petstore.upkeep.foldings import fold_again
+
+MERGES_AT_ONCE = 20
 
 
 class Retention(NamedTuple):
@@ -57,11 +60,21 @@ TABLES = (
 
 
 def delete_outdated() -> None:
-    """Delete all rows that are outdated now, and fold outdated texts again."""
+    """Delete all rows that are outdated now, and finish what others have begun."""
+    call_and_log(_finish_merges)
     for table in TABLES:
         query = CompiledQuery(table.model._meta.database, table.delete_some)
         call_and_log(_delete, query)
     call_and_log(fold_again)
+
+
+def _finish_merges() -> None:
+    try:
+        with suppress_outage():
+            for merge in list(Merge.select().limit(MERGES_AT_ONCE)):
+                call_and_log(Merge.carry_out, merge.project_id, merge.source)
+    finally:
+        close_connections()
 
 
 def _delete(delete_some: CompiledQuery) -> None:

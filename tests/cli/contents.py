@@ -3,8 +3,10 @@
 from flask.testing import FlaskClient
 
 from petstore.models.callers import Caller
+from petstore.models.categories import Category
 from petstore.models.domains import Domain
 from petstore.models.keys import Key
+from petstore.models.merges import Merge
 from petstore.models.projects import Plan, Project
 from petstore.models.requests import failures, uses
 from petstore.models.sessions import Session, Upload
@@ -18,6 +20,9 @@ def fill(client: FlaskClient, project: Project, clock: Clock) -> None:
     pet = {"name": "Rex", "categoryId": 1}
     first = client.post("/v1/pets", json=pet, headers={"Idempotency-Key": "1"})
     client.post("/v1/store/orders", json={"petId": first.json["id"]})
+    for number in (2, 3):
+        Category.ensure(project.id, number)
+    Merge.begin(project.id, 2, 3)
     Domain.add(project, "pets.example.org")
     Key.issue(project)
     session = Session.begin(Caller.find_by_prefix(Key.all_by_id(project)[0].prefix))

@@ -30,6 +30,7 @@ def project(unmigrated_url: str) -> Iterator[Project]:
         db.execute_sql(f"DROP {trigger}")
         for table in ("pet", "pet_order"):
             db.execute_sql(f"DROP INDEX {table}_outdated")
+        db.execute_sql("DROP TABLE category_merge")
         for table, columns in ADDED.items():
             for name in columns.split():
                 db.execute_sql(f"ALTER TABLE {table} DROP COLUMN {name}")

@@ -9,6 +9,7 @@ from flask.testing import FlaskClient
 
 from petstore.models.categories import Category
 from petstore.models.keys import Key
+from petstore.models.merges import Merge
 from petstore.models.orders import Order, withdraw_pet
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
@@ -96,6 +97,12 @@ def reserve_and_forget_beside(_: Project) -> None:
         db.execute_sql(f"UPDATE pet SET status = '{status}' WHERE id = 1")
 
 
+def join_categories(project: Project) -> None:
+    Category.ensure(project.id, 8)
+    Merge.begin(project.id, 1, 8)
+    Merge.carry_out(project.id, 1)
+
+
 # What may happen after a deed, and how the one who wants to take it back is told.
 SINCE = {
     "order": (
@@ -106,10 +113,7 @@ SINCE = {
         lambda project: Pet.correct(project.id, 1, name="Tim"),
         "corrected Tim.",
     ),
-    "merge": (
-        lambda project: Pet.move_some(project.id, 7, 8),
-        "corrected Tom.",
-    ),
+    "merge": (join_categories, "corrected Tom."),
     "import": (
         lambda project: Pet.correct_many(project.id, {1: {"status": "available"}}),
         "corrected Tom.",
@@ -124,8 +128,8 @@ SINCE = {
 def test_what_somebody_has_changed_since_is_not_taken_back(
     browser: Browser, project: Project, since: str
 ):
-    Category.ensure(project.id, 8)
-    added = browser.get(browser.submit(ANIMALS, name="Tom", category="#7").location)
+    tom = REX | {"name": "Tom", "status": "available"}
+    added = browser.get(browser.submit(ANIMALS, **tom).location)
     order = Order.place(project.id, 1)
     closed = browser.get(browser.submit(f"{ORDERS}/{order.id}/cancel").location)
     deed, told = SINCE[since]

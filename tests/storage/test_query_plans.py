@@ -215,6 +215,7 @@ class Stage:
         self._submit(f"{categories}/7/delete")
         source, target = f"{9_000 + self.number}", f"{8_000 + self.number}"
         for each in (source, target):
+            self.send("PUT", f"/v1/categories/{each}", json={"name": each})
             self._submit(animals, name="Kim", categoryId=each)
         self._submit(f"{categories}/{source}/merge", into=target)
         for deed in ("complete", "cancel"):

@@ -1,0 +1,109 @@
+"""Categories that are joined with others: their animals move in parts."""
+
+import time
+from contextlib import suppress
+
+import peewee
+
+from petstore import clock, timeouts
+from petstore.events import actor
+from petstore.models import RuleError
+from petstore.models.categories import Category
+from petstore.models.pets import Pet, remove_category
+from petstore.models.projects import Project, take_rows
+from petstore.models.typed_names import require_category
+from petstore.storage import BaseModel, close_connections, db
+from petstore.storage.lists import BEFORE_ALL
+
+MOVED_AT_ONCE = 500
+
+
+class MergeRefused(RuleError):
+    """Two categories cannot be joined, at least not now."""
+
+
+class Merge(BaseModel):
+    """A category whose animals move to another one, and that is deleted with the last.
+
+    The row tells all workers of it. A part moves the animals with the next higher ids,
+    so each animal moves once, and whoever goes on begins where the last part has ended.
+    """
+
+    project = peewee.ForeignKeyField(Project, index=False, on_delete="CASCADE")
+    project_id: int
+    source = peewee.BigIntegerField()
+    target = peewee.BigIntegerField()
+    moved_id = peewee.BigIntegerField()  # animals up to this id have moved
+    begun_by = peewee.TextField()  # as in `petstore.events.actor`
+
+    class Meta:
+        table_name = "category_merge"
+        primary_key = peewee.CompositeKey("project", "source")
+        indexes = ((("project", "target"), False),)
+
+    @classmethod
+    def begin(cls, project_id: int, source: int, target: int) -> None:
+        """Let the animals of one category move to another, which `carry_out` does.
+
+        Raises `CategoryGone`, and `MergeRefused` for a category with itself, or for one
+        that is being joined with a third one.
+        """
+        with db.atomic():
+            for category_id in (source, target):  # from here on nobody else begins
+                require_category(project_id, category_id)
+            if source == target:
+                text = "A category cannot be joined with itself. Choose another one."
+                raise MergeRefused(text=text)
+            others = cls.select().where(cls.project == project_id)
+            if other := (
+                others.where(cls.source.in_((source, target))).first()
+                or others.where(cls.target == source).first()
+            ):
+                if (other.source, other.target) == (source, target):
+                    return
+                labels = Category.labels(project_id, [other.source, other.target])
+                both = labels[other.source], labels[other.target]
+                text = "{} is being joined with {} at the moment. Try again later."
+                raise MergeRefused(*both, text=text)
+            values = {"moved_id": BEFORE_ALL, "begun_by": actor.get()}
+            cls.create(project=project_id, source=source, target=target, **values)
+
+    @classmethod
+    def carry_out(cls, project_id: int, source: int) -> None:
+        """Move the animals of a category, and delete it, if it is being joined."""
+        try:
+            while _move_part(project_id, source):
+                time.sleep(timeouts.LIMITS.deletion_pause_seconds)
+        finally:
+            close_connections()
+
+    def move_after(self, pet_id: int) -> list[int]:
+        """Move some animals of the category after one, and return their ids."""
+        equal = ((Pet.project, self.project_id), (Pet.category_id, self.source))
+        found = Pet.select(Pet.id).where(db.along_index(equal, Pet.id > pet_id))
+        found = found.order_by(*db.order_along_index(equal, [Pet.id]))
+        ids = [pet.id for pet in found.limit(MOVED_AT_ONCE)]
+        by = {"changed_ms": clock.now_ms(), "changed_by": self.begun_by}
+        moved = Pet.update(category_id=self.target, **by)
+        moved.where(Pet.id.in_(ids)).execute()
+        return ids
+
+
+def _move_part(project_id: int, source: int) -> bool:
+    """Move the next animals of a category; return whether there may be more."""
+    is_merge = (Merge.project == project_id) & (Merge.source == source)
+    with db.atomic():
+        take_rows(project_id, 0)  # no animal gets or leaves a category meanwhile
+        merge = Merge.get_or_none(is_merge)
+        if merge is None:
+            return False
+        if Category.find_own(project_id, merge.target):
+            ids = merge.move_after(merge.moved_id)
+            if len(ids) == MOVED_AT_ONCE:
+                Merge.update(moved_id=ids[-1]).where(is_merge).execute()
+                return True
+            merge.move_after(BEFORE_ALL)  # those that got the category meanwhile
+        Merge.delete().where(is_merge).execute()
+        with suppress(RuleError):  # programs may have used it, or deleted it
+            remove_category(project_id, source)
+    return False
