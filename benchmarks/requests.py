@@ -15,9 +15,9 @@ from petstore import create_app
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.settings import read_settings
-from petstore.storage.database import open_databases
 from tests.harness import databases
 from tests.harness.browser import COOKIE, Browser
+from tests.harness.stage import opened
 
 # Each kind of request, and the status of its response.
 CASES = {"list": 200, "get": 200, "create": 201}
@@ -74,11 +74,8 @@ class Crowd:
         self._place = place
         plan = Plan("enterprise", AMPLE, AMPLE)
         names = [f"tenant-{number}" for number in range(PROJECTS)]
-        open_databases(read_settings(place.environ))
-        try:
+        with opened(place.environ):
             keys = [Key.issue(Project.add(name, name, plan)) for name in names]
-        finally:
-            databases.close()
         place.sql(ADD_CATEGORIES.format(count=CATEGORIES))
         place.sql(ADD_ANIMALS.format(count=ANIMALS))
         place.sql(f"UPDATE api_key SET last_used_ms = {LONG_FROM_NOW_MS}")
@@ -107,14 +104,12 @@ class Crowd:
     @cached_property
     def _cookies(self) -> dict[Tenant, str]:
         """The session of each project."""
-        app = create_app(read_settings(self._place.environ))
-        try:
+        with databases.set_aside():
+            app = create_app(read_settings(self._place.environ))
             return {
                 each: f"{COOKIE}={Browser(app, each.key).cookie}"
                 for each in self._tenants
             }
-        finally:
-            databases.close()
 
     def _request(self, case: str) -> Request:
         tenant, number = self._any.choice(self._tenants), self._any.randrange

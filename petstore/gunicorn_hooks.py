@@ -49,7 +49,7 @@ def on_starting(server: Arbiter) -> None:
     """Refuse to start if nothing could be served rightly; warn of what may be wrong."""
     from petstore.server.worker import open_files
     from petstore.storage import migrator
-    from petstore.storage.database import open_databases, opened_databases
+    from petstore.storage.database import close_databases, open_databases
     from petstore.timeouts import LIMITS
 
     _require_worker(server)
@@ -60,7 +60,8 @@ def on_starting(server: Arbiter) -> None:
     if (limit := open_files()) <= LIMITS.spare_descriptors:
         server.log.warning(
             f"a worker may open {limit} files, and needs {LIMITS.spare_descriptors} "
-            "beside its connections: requests will fail; raise the limit (ulimit -n)"
+            "beside its connections; it may close these unanswered; raise the limit "
+            "(ulimit -n)"
         )
     open_databases(settings)
     try:
@@ -68,7 +69,7 @@ def on_starting(server: Arbiter) -> None:
     except migrator.NotMigrated as error:
         sys.exit(f"Error: {error}")
     finally:
-        opened_databases().close()
+        close_databases()
 
 
 def _require_worker(server: Arbiter) -> None:

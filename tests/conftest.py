@@ -232,12 +232,11 @@ def clock(
 @pytest.fixture
 def app(environ: dict[str, str], clock: Clock) -> Iterator[Flask]:
     """The service, running in this process."""
-    app = create_app(read_settings(environ))
-    yield app
-    failures.flush()
-    uses.flush()
-    seen.flush()
-    databases.close()
+    with databases.set_aside():
+        yield create_app(read_settings(environ))
+        failures.flush()
+        uses.flush()
+        seen.flush()
 
 
 @pytest.fixture

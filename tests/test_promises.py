@@ -13,26 +13,25 @@ from petstore.errors import ERRORS
 from petstore.models.plans import PLANS
 from petstore.settings import Settings, read_settings, variables
 from petstore.storage import BaseModel, CounterModel, counters, db
-from petstore.storage.database import open_databases
 from petstore.upkeep.projects import import_tables
 from tests.harness import databases
 from tests.harness.documents import code_in, commands_of, rows_of
+from tests.harness.stage import opened
 
 
 @pytest.mark.parametrize("engine", ["sqlite", "postgresql"])
 def test_models_match_migrated_tables(engine: str, new_database: Callable[[str], str]):
     import_tables()
-    open_databases(read_settings({"DATABASE_URL": new_database(engine)}))
     of_models, of_migrations = set(), set()
-    for database, base in ((db, BaseModel), (counters, CounterModel)):
-        models = base.__subclasses__()
-        migrated = databases.shape_of(database)
-        database.drop_tables(models)
-        database.create_tables(models)
-        assert migrated == databases.shape_of(database)
-        of_models |= {model._meta.table_name for model in models}
-        of_migrations |= migrated.keys()
-    databases.close()
+    with opened({"DATABASE_URL": new_database(engine)}):
+        for database, base in ((db, BaseModel), (counters, CounterModel)):
+            models = base.__subclasses__()
+            migrated = databases.shape_of(database)
+            database.drop_tables(models)
+            database.create_tables(models)
+            assert migrated == databases.shape_of(database)
+            of_models |= {model._meta.table_name for model in models}
+            of_migrations |= migrated.keys()
     assert of_models == of_migrations - {"counter"}  # of release 1.2.0
 
 

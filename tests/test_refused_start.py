@@ -6,8 +6,13 @@ from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
+from flask import Flask
 from psycopg import Connection
 
+from petstore import create_app
+from petstore.models.projects import Project
+from petstore.settings import SettingError, read_settings
+from petstore.storage.database import close_databases
 from tests.harness import servers
 
 PASSWORD = "Geheimnis"
@@ -48,6 +53,17 @@ def test_other_encodings_are_refused(postgresql: Connection, postgresql_server: 
         "Error: DATABASE_URL: the encoding is LATIN1; "
         "make a database with ENCODING 'UTF8'"
     )
+
+
+def test_second_application_with_another_database_is_refused_in_words(
+    app: Flask, project: Project, tmp_path: Path
+):
+    other = read_settings({"DATABASE_URL": f"sqlite:///{tmp_path / 'other.db'}"})
+    with pytest.raises(SettingError, match="another application of this process"):
+        create_app(other)
+    assert Project.find_by_slug(project.slug)
+    close_databases()
+    assert create_app(other)
 
 
 def test_taken_port_ends_gunicorn_with_one_line(sqlite_url: str):

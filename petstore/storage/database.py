@@ -4,7 +4,7 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from petstore import timeouts
-from petstore.settings import Settings
+from petstore.settings import SettingError, Settings
 from petstore.storage.engine import counters, db
 from petstore.storage.postgresql import Postgresql
 from petstore.storage.sqlite import Sqlite
@@ -29,10 +29,26 @@ class Databases(NamedTuple):
 
 
 def open_databases(settings: Settings) -> None:
-    """Choose the databases of the settings; each connects when it is first used."""
+    """Choose the databases of the settings; each connects when it is first used.
+
+    All applications of a process use the same ones. Raises `SettingError` while others
+    are open.
+    """
     databases = databases_at(settings.database_url)
+    if db.obj and db.obj.database != databases.db.database:
+        raise SettingError(
+            "DATABASE_URL: another application of this process uses another database; "
+            "start a process for each"
+        )
     db.initialize(databases.db)
     counters.initialize(databases.counters)
+
+
+def close_databases() -> None:
+    """Close the databases of the process; it may open others then."""
+    opened_databases().close()
+    db.initialize(None)
+    counters.initialize(None)
 
 
 def opened_databases() -> Databases:

@@ -3,7 +3,7 @@
 import json
 import socket
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -31,17 +31,16 @@ Checked = Callable[..., Result]
 
 
 @pytest.fixture
-def checked() -> Iterator[Checked]:
+def checked() -> Checked:
     """A function that runs one check with some settings."""
 
     def checked(name: str, **environ: str) -> Result:
         settings = read_settings(environ)
-        databases.close()  # of the check before
-        open_databases(settings)
-        return check._result(CHECKS[name], settings)
+        with databases.set_aside():
+            open_databases(settings)
+            return check._result(CHECKS[name], settings)
 
-    yield checked
-    databases.close()
+    return checked
 
 
 def statuses(text: str) -> list[list[str]]:

@@ -21,7 +21,7 @@ def at_once(function: Callable[[Any], Any], arguments: Iterable[Any]) -> list[An
         try:
             return function(argument)
         finally:
-            databases.close()
+            databases.disconnect()
 
     with ThreadPoolExecutor(len(arguments)) as pool:
         return list(pool.map(run, arguments))

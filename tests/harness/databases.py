@@ -16,10 +16,32 @@ from petstore.storage.sqlite import Sqlite
 Shape = dict[str, tuple[list, list, list]]
 
 
-def close() -> None:
+def disconnect() -> None:
     """Close the connections of this thread and all idle connections."""
     for database in {db.obj, counters.obj} - {None}:
         database.disconnect()
+
+
+def forget() -> None:
+    """Let others be opened, as a new process does."""
+    db.initialize(None)
+    counters.initialize(None)
+
+
+@contextmanager
+def set_aside() -> Iterator[None]:
+    """Let the block use databases of its own; those that are open are kept for later.
+
+    What the block has opened is closed at its end.
+    """
+    kept = db.obj, counters.obj
+    forget()
+    try:
+        yield
+    finally:
+        disconnect()
+        db.initialize(kept[0])
+        counters.initialize(kept[1])
 
 
 def forget_power_cuts() -> None:

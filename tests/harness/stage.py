@@ -29,8 +29,6 @@ def migrate(url: str) -> None:
 @contextmanager
 def opened(environ: Mapping[str, str]) -> Iterator[None]:
     """Open the databases of these settings in this process, until the block ends."""
-    open_databases(read_settings(environ))
-    try:
+    with databases.set_aside():
+        open_databases(read_settings(environ))
         yield
-    finally:
-        databases.close()

@@ -24,6 +24,7 @@ from petstore.server.worker import Worker
 from petstore.settings import read_settings
 from petstore.storage import db
 from petstore.web.turns import turns_of
+from tests.harness import databases
 from tests.simulation.disk import Disk, Threads
 from tests.simulation.loop import Hub, Killed
 from tests.simulation.network import Network
@@ -165,6 +166,7 @@ class Service:
         }
         if self.redis:
             environ["REDIS_URL"] = "redis://redis"
+        databases.forget()  # those of the process before
         app = create_app(read_settings(environ))
         pages = self.world.dice(f"cache {self._incarnation}").choice(CACHES)
         with suppress(peewee.DatabaseError):  # the disk may fail already

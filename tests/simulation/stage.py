@@ -19,7 +19,7 @@ from petstore.models.projects import Plan as Terms
 from petstore.models.projects import Project
 from petstore.settings import read_settings
 from petstore.storage import db, migrator
-from petstore.storage.database import opened_databases
+from petstore.storage.database import close_databases
 from petstore.storage.engine import CompiledQuery
 from petstore.upkeep.projects import set_suspended
 from tests.harness import statements
@@ -73,7 +73,7 @@ class Template:
         self.tenants = list(self._add_tenants())
         self.suspending, self.resuming = map(self._change_of, (True, False))
         self._rehearse(app)
-        opened_databases().close()
+        close_databases()
 
     def _rehearse(self, app: Flask) -> None:
         """Import, compile and cache what each run would have to by itself."""
