@@ -33,6 +33,7 @@ def home() -> str:
         form=EMPTY,
         windows={each.name: each for each in (*quota.windows, *forms.windows)},
         reserved=reserved,
+        marked=Order.animals_without(project_id, Cursor(SHOWN_ROWS)),
         names=Pet.names(project_id, {order.pet_id for order in reserved.rows}),
         newest=newest,
         labels=category_labels(project_id, {pet.category_id for pet in newest}),

@@ -161,9 +161,9 @@ def withdraw_animal(pet_id: int) -> Outcome:
 @bp.post("/<id:pet_id>/order")
 @loads_form(OrderForm(), form_page=animal)
 @idempotent
-def order_animal(pet_id: int, reference: str | None) -> Outcome:
+def order_animal(pet_id: int, reference: str | None, of: str) -> Outcome:
     pet = Pet.get_own(current_project().id, pet_id)
-    order = Order.place(current_project().id, pet.id, reference)
+    order = Order.place(current_project().id, pet.id, reference, of=of)
     said = f"Reserved {pet.name} (order {order.id})."
     return Outcome(ANIMAL, said, {"pet_id": pet.id}, {"order": order.id})
 

@@ -85,16 +85,26 @@ class Order(OfProject, BaseModel):
         )
 
     @classmethod
-    def place(cls, project_id: int, pet_id: int, reference: str | None = None) -> Row:
+    def place(
+        cls,
+        project_id: int,
+        pet_id: int,
+        reference: str | None = None,
+        *,
+        of: str = "available",
+    ) -> Row:
         """Order an available animal, which becomes pending.
 
-        Of several clients that order it at once, all but one get `PetNotAvailable`.
+        It may also be `of` the status pending, without an open order. Of several
+        clients that order it at once, all but one get `PetNotAvailable`.
         Like animals, orders are committed in the order of their ids. Raises
         `ProjectFull` and `PetUnknown`, too.
         """
         with db.atomic():
             take_rows(project_id)
-            if not Pet.reserve(project_id, pet_id):
+            if of == "pending":
+                require_no_order(project_id, pet_id)
+            if not Pet.reserve(project_id, pet_id, of):
                 _refuse_pet(project_id, pet_id)
             values = {
                 "pet": pet_id,
@@ -206,6 +216,16 @@ class Order(OfProject, BaseModel):
     def counts(project_id: int) -> dict[str, int]:
         filters = ((Order.project, project_id),)
         return count_each(filters, Order.status, STATUSES)
+
+    @staticmethod
+    def animals_without(project_id: int, cursor: Cursor) -> ListPage:
+        """Return a page of the pending animals for which no order is open."""
+        filters = ((Pet.project, project_id), (Pet.status, "pending"))
+        columns = (Order.project, Order.pet_id, Order.status)
+        values = (Pet.project, Pet.id, "placed")
+        equal = list(zip(columns, values, strict=True))
+        opened = Order.select(SQL("1")).where(db.along_index(equal, Order.id >= 0))
+        return Listing(Pet, filters, search=[~fn.EXISTS(opened)]).show(cursor)
 
 
 # For the check at the start, which refuses rows that release 1.1.0 has written.

@@ -77,9 +77,14 @@ class DashboardOrderQuery(DashboardQuery):
     name = Name(load_default="")
 
 
-class OrderForm(TextSchema):
+class OrderChangeForm(ChangeForm):
+    """The form that corrects the reference of an order, or erases it."""
+
     reference = Name(load_default=None)
 
 
-class OrderChangeForm(OrderForm, ChangeForm):
-    """The form that corrects the reference of an order, or erases it."""
+class OrderForm(TextSchema):
+    """The form that reserves an animal, or says for whom a pending one is reserved."""
+
+    reference = Name(load_default=None)
+    of = Choice(("available", "pending"), load_default="available")

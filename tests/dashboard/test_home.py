@@ -52,6 +52,37 @@ def test_the_shelter_comes_first(browser: Browser, project: Project, clock: Cloc
     assert "Tom" not in shown.partition("Added last")[2]
 
 
+@of_both_engines
+def test_whom_an_animal_without_an_order_is_for_is_said_there(
+    browser: Browser, project: Project
+):
+    Order.place(project.id, add_pet(project, "Tom"))
+    for number in range(9):
+        add_pet(project, f"Pup {number}.", status="pending")
+    shown = browser.read(HOME)
+    assert "9 animals are marked as reserved (pending), but no order says" in shown
+    assert "Pup 8. Say for whom Pup 8. is reserved" in shown
+    assert "All reserved animals" in shown
+    order = {"reference": "Ms Hopper", "of": "pending"}
+    path = "/dashboard/animals/10/order"
+    said = browser.follow(path, **order)
+    assert "Reserved Pup 8. (order 2)." in said
+    assert "Reserved for Ms Hopper" in said
+    assert "Pup 8. Say for whom" not in browser.read(HOME)
+    assert "The animal 10 has the open order 2" in browser.follow(path, **order)
+
+
+def test_nobody_has_reserved_an_animal_only_if_that_is_so(
+    browser: Browser, project: Project
+):
+    add_pet(project, "Tom")
+    assert "Nobody has reserved an animal at the moment." in browser.read(HOME)
+    add_pet(project, "Rex", status="pending")
+    shown = browser.read(HOME)
+    assert "1 animal is marked as reserved (pending), but no order says" in shown
+    assert "Nobody has reserved" not in shown
+
+
 def test_a_reservation_is_closed_there(browser: Browser, project: Project):
     Order.place(project.id, add_pet(project, "Rex"))
     answer = browser.submit("/dashboard/orders/1/complete", on="home")
