@@ -178,7 +178,7 @@ def test_forms_of_the_dashboard_are_counted_for_the_key_that_has_limits(
     app: Flask, project: Project, client_of: ClientOf
 ):
     key = Key.issue(project, Grant(WRITE, per_minute=2, per_day=4))
-    browser, fields = Browser(app, key), {"name": "Rex", "categoryId": "7"}
+    browser, fields = Browser(app, key), {"name": "Rex", "categoryId": "Dogs"}
     forms = [browser.submit("/dashboard/animals", **fields) for _ in range(3)]
     assert [form.status_code for form in forms] == [303, 303, 429]
     assert "This key allows 2 requests a minute; wait 50 s." in words(forms[-1])
