@@ -1,8 +1,10 @@
 """Forms: sent by this origin alone, filled in again, and done once."""
 
 import re
+from functools import partial
 from pathlib import Path
 
+import pytest
 import yaml
 from flask import Flask
 from flask.testing import FlaskClient
@@ -10,13 +12,16 @@ from werkzeug.routing import Rule
 
 from petstore.models.categories import Category
 from petstore.models.domains import Domain
+from petstore.models.grants import FULL_GRANT
 from petstore.models.keys import Key
 from petstore.models.orders import Order
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
+from petstore.models.sessions import Session
 from tests.harness.browser import SIGN_IN, Browser, add_pet, shown_choices, words
 from tests.harness.databases import of_both_engines
 from tests.harness.form_keys import form_key
+from tests.harness.host_fixtures import Own
 from tests.harness.statements import recorded
 
 FIELDS = {"name": "spot.example.org", "categoryId": "7", "label": "x", "grace": "0"}
@@ -172,6 +177,35 @@ def test_form_that_is_repeated_acts_once(browser: Browser, project: Project, key
             rows.add((Pet.select().count(), Key.select().count()))
         assert len(rows) == 1
         assert said in browser.read(answer.location)
+
+
+@of_both_engines
+@pytest.mark.usefixtures("hosts")
+def test_form_that_comes_again_leaves_what_was_done_since(
+    app: Flask, browser: Browser, project: Project, own: Own, key: str
+):
+    first, second = (own(project, f"{x}.example.org") for x in "ab")
+    till = Key.find_by_prefix(Key.issue(project)[:16])
+    relabel = partial(till.change, FULL_GRANT, None)
+    keys, domains = "/dashboard/keys", "/dashboard/settings/domains"
+    for path, fields, since in (
+        (f"{keys}/{till.prefix}", {"label": "Till"}, relabel),
+        (f"{keys}/{till.prefix}/unban", {}, lambda: Key.ban(till.id, 2**41)),
+        ("/dashboard/sessions/end-others", {}, lambda: Browser(app, key)),
+        (f"{domains}/{second.id}/primary", {}, first.choose),
+    ):
+        form = fields | {"idempotency_key": path}
+        done = browser.submit(path, **form)
+        since()
+        before = state_of(project)
+        assert browser.submit(path, **form).location == done.location
+        assert state_of(project) == before, path
+
+
+def state_of(project: Project) -> list[object]:
+    keys = [(each.label, each.state) for each in Key.all_by_id(project)]
+    domains = [each.is_primary for each in Domain.all_by_name(project)]
+    return [keys, domains, len(Session.open_by_name(project.id))]
 
 
 def test_form_that_is_filled_in_anew_is_another(browser: Browser, client: FlaskClient):

@@ -174,6 +174,13 @@ def test_key_changes_at_once(browser: Browser, client_of: Callable, project: Pro
     assert f"Key changed Site {key[:16]}" in browser.read("/dashboard/activity")
 
 
+def test_key_that_is_saved_as_it_is_causes_no_event(browser: Browser, key: str):
+    path = f"{KEYS}/{key[:16]}"
+    for said in ("Saved the key.", "Nothing was changed."):
+        assert said in browser.follow(path, label="Till")
+    assert browser.read("/dashboard/activity").count("Key changed") == 1
+
+
 def test_change_against_the_rules_is_shown_again(browser: Browser, project: Project):
     key = Key.issue(project, Grant("public", 5, 50), label="Kept")[:16]
     for fields, fault in TABLES["changed"]:

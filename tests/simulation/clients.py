@@ -338,6 +338,8 @@ class Clerk(ApiClient):
             same.body, same.is_form, same.headers = body, True, {}
             same.status, same.reason = DONE[operation] * is_done, "left"
             self.history.entries.append(same)
+        if is_done and self.dice.random() < 0.3:
+            await self._open(page.format(**ids), form)  # again, which does nothing
 
 
 def _bytes_of(
