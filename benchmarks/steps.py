@@ -43,7 +43,7 @@ STEPS = {
     "view": ["petstore.api.contract:Operation._carry_out"],
     "query": ["petstore.models.pets:Pet.get_own", "petstore.models.pets:Pet.page"],
     "dump": ["petstore.schemas:StrictSchema._serialize"],
-    "log": ["petstore.monitoring.requests:_log"],
+    "log": ["petstore.web.request_log:_log"],
     "metrics, records": [
         "petstore.monitoring.requests:_count",
         "petstore.monitoring.requests:_record",

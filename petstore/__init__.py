@@ -22,8 +22,10 @@ def create_app(settings: Settings | None = None) -> "Flask":
         assets,
         error_handlers,
         front,
+        health,
         limiter,
         proxies,
+        request_log,
         turns,
     )
 
@@ -32,6 +34,8 @@ def create_app(settings: Settings | None = None) -> "Flask":
     application.init_app(app, settings.base_domain)
     limiter.init_app(app, settings)
     turns.init_app(app)
+    request_log.init_app(app)
+    health.init_app(app)
     monitoring.init_app(app)
     proxies.init_app(app, settings)
     open_databases(settings)

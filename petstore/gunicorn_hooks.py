@@ -139,12 +139,9 @@ def post_fork(_server: Arbiter, worker: Worker) -> None:
 
 def worker_exit(_server: Arbiter, _worker: Worker) -> None:
     """Write the records of requests that the worker has not written yet."""
-    from petstore.models.requests import failures, uses
-    from petstore.models.sessions import seen
+    from petstore.models import flush_queues
 
-    failures.flush()
-    uses.flush()
-    seen.flush()
+    flush_queues()
 
 
 def child_exit(_server: Arbiter, worker: Worker) -> None:

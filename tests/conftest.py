@@ -21,10 +21,9 @@ from redis import Redis
 from petstore import clock as service_clock
 from petstore import create_app, log, timeouts
 from petstore.hosting import verifier
+from petstore.models import flush_queues
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
-from petstore.models.requests import failures, uses
-from petstore.models.sessions import seen
 from petstore.settings import read_settings
 from petstore.storage import migrator
 from petstore.storage.database import databases_at
@@ -234,9 +233,7 @@ def app(environ: dict[str, str], clock: Clock) -> Iterator[Flask]:
     """The service, running in this process."""
     with databases.set_aside():
         yield create_app(read_settings(environ))
-        failures.flush()
-        uses.flush()
-        seen.flush()
+        flush_queues()
 
 
 @pytest.fixture

@@ -5,13 +5,26 @@ of the columns that `columns` names: building a Peewee model for every row would
 list of 20 animals 15 per cent slower.
 """
 
-from collections.abc import Mapping
-from typing import Any, Self
+from collections import deque
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any, Generic, NamedTuple, Self, TypeVar
 
-from peewee import Query, Select
+from peewee import ColumnBase, DatabaseError, Field, Model, Query, Select
 
+from petstore import timeouts
+from petstore.concurrency import Delayed
 from petstore.errors import ERRORS
-from petstore.storage import BaseModel, Row, compiled, db, placeholder
+from petstore.storage import (
+    BaseModel,
+    Row,
+    close_connections,
+    compiled,
+    db,
+    placeholder,
+)
+
+Entry = TypeVar("Entry")
 
 
 class RuleError(Exception):
@@ -98,6 +111,81 @@ class OfProject:
         is_surplus = db.along_index(equal, model.id >= 0, model.id <= newest_surplus)
         few = db.skip_locked(ids.where(is_surplus).order_by(*keys).limit(most))
         model.delete().where(db.is_among([model.id], few)).execute()
+
+
+class Retention(NamedTuple):
+    """How long the rows of a table are kept, if nothing else deletes them before."""
+
+    model: type[Model]
+    age: ColumnBase  # a time, a minute or a day, in `unit_ms`
+    kept: int = 0  # units after that
+    unit_ms: int = 1
+    along: Field | None = None  # a column with an index, in nearly the same order
+
+    def delete_some(self) -> Query:
+        """Delete outdated rows among the oldest, except those that others lock."""
+        model = self.model
+        database = model._meta.database
+        # All hosts have the clock of the database, so none deletes too early.
+        now = database.now_ms / self.unit_ms
+        key = database.row_id(model)
+        oldest = model.select(*key).order_by(self.along or self.age)
+        few = database.skip_locked(oldest.limit(timeouts.LIMITS.deleted_rows))
+        is_outdated = database.is_among(key, few) & (self.age < now - self.kept)
+        return model.delete().where(is_outdated).returning(*key)
+
+
+# Each module with such a table adds its own, so the service deletes what it can write.
+retentions: list[Retention] = []
+
+
+class WriteQueue(Generic[Entry]):
+    """The entries of one kind that a process has not written yet.
+
+    No request waits for them. When there are too many, some are lost.
+    """
+
+    def __init__(
+        self, write: Callable[[list[Entry]], None], seconds: Callable[[], float]
+    ) -> None:
+        self._write = write
+        self._seconds = seconds  # how long an entry may wait
+        self._entries: deque[Entry] = deque(maxlen=timeouts.LIMITS.notes)
+        self._flushing = Delayed(self.flush)
+        _queues.append(self)
+
+    def add(self, entry: Entry) -> None:
+        self._entries.append(entry)
+        if not self._flushing.is_started:
+            self._flushing.start(self._seconds())
+
+    def flush(self) -> None:
+        """Write all entries; while the database is away, they are kept."""
+        entries = []
+        with suppress(IndexError):  # other threads may take some meanwhile
+            while True:
+                entries.append(self._entries.popleft())
+        if not entries:
+            return
+        try:
+            with db.atomic():
+                self._write(entries)
+        except DatabaseError as error:
+            if not db.is_outage(error):
+                raise
+            self._entries.extendleft(reversed(entries))
+            self._flushing.start(self._seconds())
+        finally:
+            close_connections()
+
+
+_queues: list[WriteQueue[Any]] = []
+
+
+def flush_queues() -> None:
+    """Write the entries of all queues of this process, which may end then."""
+    for queue in _queues:
+        queue.flush()
 
 
 @compiled(db)

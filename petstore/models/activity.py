@@ -7,7 +7,7 @@ from peewee import SQL, BigAutoField, BigIntegerField, ForeignKeyField, TextFiel
 
 from petstore import clock, events
 from petstore.events import EVENT_TYPES, KEPT, KEPT_MS, SETTINGS, SHELTER
-from petstore.models import OfProject
+from petstore.models import OfProject, Retention, retentions
 from petstore.models.projects import Project
 from petstore.storage import BaseModel, db
 from petstore.storage.lists import Cursor, Listing, ListPage
@@ -65,6 +65,9 @@ class Event(OfProject, BaseModel):
             cls.at_ms >= clock.now_ms() - KEPT_MS,
             db.position(cls.facts, beginning) == 1,
         )
+
+
+retentions += [Retention(Event, Event.at_ms, KEPT_MS)]
 
 
 def record(slug: str, topic: str, name: str, actor: str, facts: dict[str, Any]) -> None:

@@ -4,20 +4,22 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import peewee
-from peewee import SQL, Case, Expression, Function, fn
+from peewee import SQL, Case, Expression, Function, Query, fn
 
 import petstore.models.activity  # noqa: F401 (it records what happens to keys)
-from petstore import clock
+from petstore import clock, timeouts
 from petstore.events import emit_after_commit
-from petstore.models import NotFound, RuleError
+from petstore.models import NotFound, Retention, RuleError, WriteQueue, retentions
 from petstore.models.credentials import digest_of, is_prefix, new_key, prefix_of
 from petstore.models.grants import FULL, FULL_GRANT, PUBLIC, Grant
 from petstore.models.projects import Project
-from petstore.storage import BaseModel, db
+from petstore.storage import BaseModel, compiled, db, placeholder
 
 MAX_WORKING_KEYS = 100  # of one project
 MAX_ENDED_KEYS = 100  # that are kept of one project
 KEEP_ENDED_MS = 30 * clock.MS_PER_DAY
+# The last use of a key is written at most once in this time.
+USE_STEP_MS = 10 * clock.MS_PER_MINUTE
 DELETED_AT_ONCE = 20
 STATUSES = ("working", "ended")
 # The columns that can be changed; the activity of the project shows the change.
@@ -311,3 +313,23 @@ class Key(BaseModel):
 
 Key.add_index(Key.project, Key.ends(), Key.id, name="api_key_ends")
 Key.add_index(Key.ends(), name="api_key_ended")
+retentions += [Retention(Key, Key.ends(), KEEP_ENDED_MS)]
+
+
+@compiled(db)
+def mark_used() -> Query:
+    is_due = Key.last_used_ms.is_null() | (
+        Key.last_used_ms + USE_STEP_MS <= placeholder("used_ms")
+    )
+    marked = Key.update(last_used_ms=placeholder("used_ms"))
+    return marked.where(Key.id == placeholder("key"), is_due)
+
+
+def _write_last_uses(uses: list[tuple[int, int]]) -> None:
+    # All processes write in the same order, which prevents a deadlock.
+    for key_id, at_ms in sorted(dict(uses).items()):
+        mark_used(key=key_id, used_ms=at_ms)
+
+
+# Of keys, each by its id with a time.
+last_uses = WriteQueue(_write_last_uses, lambda: timeouts.LIMITS.usage_seconds)

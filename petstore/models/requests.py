@@ -1,68 +1,23 @@
 """Records of past requests: failures, and the counts of each key."""
 
-from collections import Counter, deque
-from collections.abc import Callable, Iterable
-from contextlib import suppress
-from typing import Any, Generic, NamedTuple, TypeVar
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import peewee
 from peewee import EXCLUDED, Case, Cast, Query, chunked, fn
 
 from petstore import clock, timeouts
-from petstore.concurrency import Delayed
-from petstore.models import OfProject
+from petstore.models import OfProject, Retention, WriteQueue, retentions
 from petstore.models.keys import Key
 from petstore.models.projects import Project
-from petstore.storage import BaseModel, close_connections, compiled, db, placeholder
+from petstore.storage import BaseModel, compiled, db, placeholder
 from petstore.storage.lists import Cursor, Listing, ListPage
 
 FAILURES_KEPT = 200  # of a project
 FAILURES_KEPT_MS = clock.MS_PER_DAY
 SHOWN_DAYS = 30
-# The last use of a key is written at most once in this time.
-STEP_MS = 10 * clock.MS_PER_MINUTE
 KEYS_AT_ONCE = 500
-
-Entry = TypeVar("Entry")
-
-
-class WriteQueue(Generic[Entry]):
-    """The entries of one kind that a process has not written yet.
-
-    No request waits for them. When there are too many, some are lost.
-    """
-
-    def __init__(
-        self, write: Callable[[list[Entry]], None], seconds: Callable[[], float]
-    ) -> None:
-        self._write = write
-        self._seconds = seconds  # how long an entry may wait
-        self._entries: deque[Entry] = deque(maxlen=timeouts.LIMITS.notes)
-        self._flushing = Delayed(self.flush)
-
-    def add(self, entry: Entry) -> None:
-        self._entries.append(entry)
-        if not self._flushing.is_started:
-            self._flushing.start(self._seconds())
-
-    def flush(self) -> None:
-        """Write all entries; while the database is away, they are kept."""
-        entries = []
-        with suppress(IndexError):  # other threads may take some meanwhile
-            while True:
-                entries.append(self._entries.popleft())
-        if not entries:
-            return
-        try:
-            with db.atomic():
-                self._write(entries)
-        except peewee.DatabaseError as error:
-            if not db.is_outage(error):
-                raise
-            self._entries.extendleft(reversed(entries))
-            self._flushing.start(self._seconds())
-        finally:
-            close_connections()
 
 
 class FailedRequest(OfProject, BaseModel):
@@ -99,6 +54,13 @@ class FailedRequest(OfProject, BaseModel):
         return Listing(cls, filters, search=search, newest=FAILURES_KEPT).show(cursor)
 
 
+retentions += [
+    Retention(
+        FailedRequest, FailedRequest.at_ms, FAILURES_KEPT_MS, along=FailedRequest.id
+    )
+]
+
+
 def _write_failures(failures: list[dict[str, Any]]) -> None:
     """Write failures, a few of each project and second, and delete surplus ones."""
     of_second: Counter[tuple[int, int]] = Counter()
@@ -133,6 +95,9 @@ class KeyUsage(BaseModel):
 
     class Meta:
         primary_key = peewee.CompositeKey("key", "day")
+
+
+retentions += [Retention(KeyUsage, KeyUsage.day, SHOWN_DAYS - 1, clock.MS_PER_DAY)]
 
 
 class Totals(NamedTuple):
@@ -188,27 +153,14 @@ class KeyUse(NamedTuple):
 def _write_uses(uses: list[KeyUse]) -> None:
     served: Counter[tuple[int, int]] = Counter()  # by key and day
     refused: Counter[tuple[int, int]] = Counter()
-    used: dict[int, int] = {}
     for key_id, at_ms, is_served in uses:
         counts = served if is_served else refused
         counts[key_id, at_ms // clock.MS_PER_DAY] += 1
-        used[key_id] = at_ms
     # All processes write in the same order, which prevents a deadlock.
-    for key_id, at_ms in sorted(used.items()):
-        mark_used(key=key_id, used_ms=at_ms)
     for place in sorted(served.keys() | refused.keys()):
         key_id, day = place
         figures = {"served": served[place], "refused": refused[place]}
         _add_counts(key=key_id, day=day, **figures)
-
-
-@compiled(db)
-def mark_used() -> Query:
-    is_due = Key.last_used_ms.is_null() | (
-        Key.last_used_ms + STEP_MS <= placeholder("used_ms")
-    )
-    marked = Key.update(last_used_ms=placeholder("used_ms"))
-    return marked.where(Key.id == placeholder("key"), is_due)
 
 
 @compiled(db)

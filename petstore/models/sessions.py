@@ -8,12 +8,11 @@ from peewee import Case, Query, fn
 from petstore import clock, randomness, timeouts
 from petstore.errors import MAX_BODY_BYTES
 from petstore.events import emit_after_commit
-from petstore.models import NotFound, RuleError
+from petstore.models import NotFound, Retention, RuleError, WriteQueue, retentions
 from petstore.models.callers import Caller, callers
 from petstore.models.credentials import digest_of
-from petstore.models.keys import Key
+from petstore.models.keys import Key, mark_used
 from petstore.models.projects import Project
-from petstore.models.requests import WriteQueue, mark_used
 from petstore.storage import BaseModel, Row, compiled, db, placeholder
 
 IDLE_MS = 60 * clock.MS_PER_MINUTE  # without a request
@@ -163,6 +162,12 @@ class Upload(BaseModel):
         is_this = (cls.session == digest_of(token).hex()) & (cls.name == name)
         if not cls.delete().where(is_this).execute():
             raise NoSuchUpload
+
+
+retentions += [
+    Retention(Session, Session.ends_ms),
+    Retention(Upload, Upload.at_ms, FILE_KEPT_MS),
+]
 
 
 def _end(caller: Caller, digest: str, **facts: str) -> None:

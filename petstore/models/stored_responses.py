@@ -8,7 +8,7 @@ import peewee
 from peewee import Expression, Query
 
 from petstore import clock
-from petstore.models import RuleError
+from petstore.models import Retention, RuleError, retentions
 from petstore.models.projects import Project
 from petstore.storage import BaseModel, Row, compiled, db, placeholder
 
@@ -75,6 +75,9 @@ class StoredResponse(BaseModel):
 
 
 _KEY = (StoredResponse.project, StoredResponse.path, StoredResponse.key)
+
+
+retentions += [Retention(StoredResponse, StoredResponse.created_ms, KEPT_MS)]
 
 
 def _is_outdated() -> Expression:

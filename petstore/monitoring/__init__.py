@@ -1,11 +1,10 @@
-"""The log and counts of requests, health and metrics."""
+"""The counts of requests, and metrics."""
 
 from flask import Flask
 
-from petstore.monitoring import health, metrics, requests
+from petstore.monitoring import metrics, requests
 
 
 def init_app(app: Flask) -> None:
     requests.init_app(app)
     metrics.init_app(app)
-    health.init_app(app)

@@ -1,31 +1,23 @@
-"""Logs and counts each request, and records the use of keys and failed requests."""
+"""Counts each request, for Prometheus and for its key, and records failed ones."""
 
 import functools
 from http import HTTPStatus
 from typing import Any
 
 import orjson
-from flask import Flask, Response, has_request_context
+from flask import Flask, Response
 from prometheus_client import Counter, Histogram
 
-from petstore import clock, log, timeouts
-from petstore.concurrency import Delayed
+from petstore import clock
 from petstore.errors import printable
 from petstore.models.callers import Caller
-from petstore.models.credentials import MARK, masked
+from petstore.models.credentials import masked
 from petstore.models.grants import PUBLIC
 from petstore.models.requests import KeyUse, failures, uses
 from petstore.quotas.strategy import Decision
-from petstore.upkeep import housekeeping
-from petstore.web.application import (
-    ApplicationRequest,
-    RequestState,
-    camel,
-    current_request,
-)
+from petstore.web.application import ApplicationRequest, camel, current_request
 from petstore.web.turns import turns_of
 
-SHOWN_PATH_LENGTH = 256
 REFUSED = (403, 429)
 FIRST_ERROR = 400
 MAX_MESSAGE_LENGTH = 1_000
@@ -51,13 +43,10 @@ QUOTA_REQUESTS = Counter(
 REFUSALS = Counter(
     "petstore_quota_refusals", "Responses with 429, by reason.", ["reason"]
 )
-# Each request starts this, and it runs a minute after the first of them.
-_deleting = Delayed(housekeeping.delete_outdated)
 
 
 def init_app(app: Flask) -> None:
-    """Log, count and record each request after all other hooks have run."""
-    log.handle_events(_EventHandler())
+    """Count and record each request after the hooks of the API have run."""
     turns_of(app).on_refusal = _count_refusal
     app.after_request(_end)
 
@@ -65,31 +54,8 @@ def init_app(app: Flask) -> None:
 def _end(response: Response) -> Response:
     request = current_request()
     _count(request, response)
-    _log(request, response)
     _record(request, response)
-    if not _deleting.is_started:  # a request need not enter another file
-        _deleting.start(timeouts.LIMITS.outdated_seconds)
     return response
-
-
-def _log(request: ApplicationRequest, response: Response) -> None:
-    state, rule, path = request.state, request.url_rule, request.path
-    caller = state.caller
-    members = {
-        "event": "request",
-        "id": state.request_id,
-        "method": request.method,
-        "path": (masked(path) if MARK in path else path)[:SHOWN_PATH_LENGTH],
-        "route": rule.rule if rule else None,
-        "status": response.status_code,
-        "code": state.error_code,
-        "duration_ms": round((clock.monotonic() - state.started) * 1000, 3),
-        "project": caller.slug if caller else None,
-        "key": caller.prefix if caller else None,
-        "address": request.remote_addr,
-        "bytes": response.content_length,
-    }
-    log.STDOUT.log(members)
 
 
 def _count(request: ApplicationRequest, response: Response) -> None:
@@ -150,18 +116,3 @@ def _operation(request: ApplicationRequest) -> str:
         return camel(request.endpoint.rpartition(".")[2])
     path = masked(f"{request.method} {request.path}")
     return printable(path, MAX_OPERATION_LENGTH)
-
-
-class _EventHandler(log.LineHandler):
-    def facts(self) -> dict[str, str]:
-        """Return the id of the current request, its project and the key that acts."""
-        if not has_request_context():
-            return {}
-        # A page opens its session, which may emit an event, before the hooks run.
-        state: RequestState | None = getattr(current_request(), "state", None)
-        if state is None:
-            return {}
-        facts = {"id": state.request_id}
-        if caller := state.caller:
-            facts |= {"project": caller.slug, "by": caller.prefix}
-        return facts

@@ -8,6 +8,7 @@ import peewee
 from peewee import EXCLUDED, SQL, BigIntegerField, Case, Query, Select, chunked, fn
 
 from petstore import clock
+from petstore.models import Retention, retentions
 from petstore.quotas.strategy import NO_BAN, AlignedWindowStorage, Ban, Counts, Window
 from petstore.storage import CounterModel, compiled, counters, placeholder
 
@@ -38,6 +39,13 @@ class Strike(CounterModel):
     strikes = BigIntegerField()
     refused_ms = BigIntegerField()
     counts = peewee.BooleanField()  # whether the latest refusal is among the strikes
+
+
+retentions += [
+    # A clock may be set back into a window, but not by hours.
+    Retention(Counter, Counter.ends_ms, clock.MS_PER_DAY // 2),
+    Retention(Strike, Strike.minute, 60, unit_ms=clock.MS_PER_MINUTE),
+]
 
 
 class DatabaseStorage(AlignedWindowStorage):

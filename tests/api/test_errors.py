@@ -7,10 +7,9 @@ import pytest
 from flask.testing import FlaskClient
 
 from petstore.errors import ERRORS
-from petstore.models import RuleError
+from petstore.models import RuleError, flush_queues
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
-from petstore.models.requests import uses
 from petstore.storage import Busy, db
 from tests.harness.answers import error_of
 from tests.harness.databases import of_one_engine
@@ -30,7 +29,7 @@ def test_internal_error_discloses_no_details(
     assert "Sunset" in answer.headers
     assert answer.headers["X-RateLimit-Remaining"] == "999"
     assert client.get("/v1/pets").status_code == 200
-    uses.flush()
+    flush_queues()
     db.execute_sql("ALTER TABLE api_key RENAME TO lost")  # what it refuses is a bug too
     assert error_of(client.get("/v1/pets")) == (500, "internal_error")
 

@@ -16,10 +16,10 @@ from petstore.models.projects import Project
 from petstore.models.requests import FailedRequest, KeyUsage
 from petstore.models.sessions import FILE_KEPT_MS, Session, Upload
 from petstore.models.stored_responses import StoredResponse
-from petstore.monitoring import requests
 from petstore.quotas.database import Counter, Strike
 from petstore.storage import counters, db
 from petstore.upkeep import housekeeping
+from petstore.web import request_log
 from tests.harness.clocks import START_MS
 from tests.harness.waiting import wait_until
 
@@ -104,7 +104,7 @@ def test_requests_start_it(
     client: FlaskClient, set_limits: Callable, monkeypatch: pytest.MonkeyPatch
 ):
     deleted: list[None] = []
-    monkeypatch.setattr(requests, "_deleting", Delayed(lambda: deleted.append(None)))
+    monkeypatch.setattr(request_log, "_deleting", Delayed(lambda: deleted.append(None)))
     set_limits(outdated_seconds=0.1)
     for _ in range(3):
         client.get("/healthz")

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
+from petstore.models import flush_queues
 from petstore.models.credentials import new_key
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
-from petstore.models.requests import uses
 from petstore.storage.postgresql import PooledConnection
 from tests.api.conftest import REX
 from tests.harness import statements
@@ -26,7 +26,7 @@ def settled(client: FlaskClient, stranger: FlaskClient, project: Project) -> Non
     Pet.insert_many([row] * 30).execute()
     client.post("/v1/pets", json=REX)
     stranger.get("/v1/pets")
-    uses.flush()
+    flush_queues()
 
 
 def cost_of(client: FlaskClient, path: str) -> int:

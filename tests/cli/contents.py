@@ -2,13 +2,13 @@
 
 from flask.testing import FlaskClient
 
+from petstore.models import flush_queues
 from petstore.models.callers import Caller
 from petstore.models.categories import Category
 from petstore.models.domains import Domain
 from petstore.models.keys import Key
 from petstore.models.merges import Merge
 from petstore.models.projects import Plan, Project
-from petstore.models.requests import failures, uses
 from petstore.models.sessions import Session, Upload
 from petstore.storage.database import Databases, opened_databases
 from petstore.storage.tables import stored_tables
@@ -31,8 +31,7 @@ def fill(client: FlaskClient, project: Project, clock: Clock) -> None:
     for _ in range(3):
         client.get("/v1/pets")
         clock.move(seconds=2)
-    failures.flush()  # or it would be written while rows are compared
-    uses.flush()
+    flush_queues()  # or they would be written while rows are compared
 
 
 def contents(databases: Databases | None = None) -> dict[str, list[tuple]]:

@@ -9,10 +9,10 @@ import pytest
 import yaml
 from flask import Flask
 
+from petstore.models import flush_queues
 from petstore.models.callers import Caller
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
-from petstore.models.requests import uses
 from tests.cli.outputs import printed, refusal, table, text_of
 from tests.harness.answers import error_of
 from tests.harness.clocks import START_MS, Clock
@@ -70,7 +70,7 @@ def test_list_shows_all_but_key(flask: Callable, project: Project, client_of: Ca
     key = printed(flask("keys", "create", *options))
     for _ in range(8):
         client_of(key).get("/v1/pets")
-    uses.flush()
+    flush_queues()
     assert list(row_of(flask, key).values()) == [
         *(key[:16], "CI", "public", "active", "2027-03-17T12:00:10Z"),
         *("2027-03-17T12:00:10Z", "2027-03-19T00:00:10Z", "-", "-", "5", "50"),

@@ -7,9 +7,9 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from petstore.events import note
+from petstore.models import flush_queues
 from petstore.models.domains import Certificate, Domain
 from petstore.models.projects import Plan, Project
-from petstore.models.requests import failures, uses
 from tests.cli.outputs import printed, table, text_of
 from tests.harness.browser import Browser
 from tests.harness.clocks import Clock
@@ -42,7 +42,7 @@ def test_failed_requests_are_listed_newest_first(
     client.get("/v1/pets/9", headers={"X-Request-ID": "first"})
     client.get("/v1/pets?limit=0", headers={"X-Request-ID": "second"})
     rival_client.get("/v1/pets/8")
-    failures.flush()
+    flush_queues()
     [second, first] = table(flask("requests", "--project", "shelter"))
     assert (second["ID"], second["CODE"]) == ("second", "invalid_request")
     assert list(first.values()) == [
@@ -60,7 +60,7 @@ def test_usage_has_a_line_for_each_project_and_day(
     clock.move(days=1)
     for _ in range(3):
         client.get("/v1/pets")
-    uses.flush()
+    flush_queues()
     mine = [("2027-03-17", "1", "0"), ("2027-03-18", "2", "1")]
     shown = table(flask("usage", "--days", "2"))
     assert [(r["DAY"], r["SERVED"], r["REFUSED"]) for r in shown[2:]] == mine

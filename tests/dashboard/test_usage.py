@@ -6,10 +6,10 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from petstore.models import flush_queues
 from petstore.models.categories import Category
 from petstore.models.pets import Pet
 from petstore.models.projects import Plan, Project
-from petstore.models.requests import uses
 from tests.harness.browser import Browser, add_pet, words
 from tests.harness.clocks import Clock
 from tests.harness.databases import of_both_engines
@@ -27,7 +27,7 @@ def project(app: Flask) -> Project:
 def call(client: FlaskClient, times: int) -> None:
     for _ in range(times):
         client.get("/v1/pets")
-    uses.flush()
+    flush_queues()
 
 
 def test_both_quotas_and_the_plans_are_shown(client: FlaskClient, browser: Browser):

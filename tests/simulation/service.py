@@ -18,8 +18,7 @@ from gunicorn.config import Config
 
 from petstore import create_app, log, randomness, timeouts
 from petstore.concurrency import Delayed
-from petstore.models.requests import WriteQueue, failures, uses
-from petstore.models.sessions import seen
+from petstore.models import WriteQueue, flush_queues
 from petstore.server.worker import Worker
 from petstore.settings import read_settings
 from petstore.storage import db
@@ -134,9 +133,7 @@ class Service:
             self.worker.run()
             self.world.note("worker", "has stopped")
             self.is_serving = False
-            failures.flush()
-            uses.flush()
-            seen.flush()
+            flush_queues()
             self._loop.kill()  # its other greenlets end with the process
             gevent.sleep(1)
         except Killed:

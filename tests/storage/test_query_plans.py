@@ -15,11 +15,10 @@ import pytest
 from flask import Flask, request, request_started
 from werkzeug.test import TestResponse
 
-from petstore.models import orders, pets
+from petstore.models import flush_queues, orders, pets, retentions
 from petstore.models.domains import Domain
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
-from petstore.models.requests import failures, uses
 from petstore.models.sessions import Upload
 from petstore.quotas import database as quotas
 from petstore.storage import counters, db, lists
@@ -99,7 +98,7 @@ class Stage:
 
     def _leave_outdated_rows(self) -> None:
         """Leave a row for each sweep."""
-        for kept in housekeeping.TABLES:
+        for kept in retentions:
             if kept.age is Upload.at_ms:  # one old row misleads PostgreSQL's planner
                 continue
             table, database = kept.model, kept.model._meta.database
@@ -278,8 +277,7 @@ class Stage:
         self._submit(f"{domains}/{domain.id}/remove", key=self.key)
 
     def _work_in_the_background(self) -> None:
-        uses.flush()
-        failures.flush()
+        flush_queues()
         housekeeping.delete_outdated()
         for path in ("/", "/healthz", "/readyz", "/metrics", "/docs", "/openapi.json"):
             self.app.test_client().get(path)
