@@ -227,13 +227,13 @@ class Outcome(NamedTuple):
         that it needs no more.
         """
         steps = {"links": self.links, "undo": self.undo}
-        told = (self.endpoint, self.message, self.arguments, self.draft)
-        return orjson.dumps(steps).decode(), orjson.dumps(told)
+        shown = (self.endpoint, self.message, self.arguments, self.draft)
+        return orjson.dumps(steps).decode(), orjson.dumps(shown)
 
     @classmethod
-    def load(cls, steps: str, told: bytes) -> Self:
+    def load(cls, steps: str, shown: bytes) -> Self:
         """Return what was dumped, perhaps by release 1.3.0, which dumps no draft."""
-        endpoint, message, arguments, *rest = orjson.loads(told)
+        endpoint, message, arguments, *rest = orjson.loads(shown)
         draft = rest[0] if rest else None
         return cls(endpoint, message, arguments, draft=draft, **orjson.loads(steps))
 
