@@ -17,6 +17,7 @@ from petstore import log
 from petstore.clock import rfc3339
 from petstore.events import OPERATOR, actor
 from petstore.models import RuleError
+from petstore.models.plans import LimitMissing
 from petstore.storage import migrator
 from petstore.storage.database import opened_databases
 
@@ -98,6 +99,9 @@ def _errors_in_one_line() -> Iterator[None]:
     except click.UsageError as error:
         error.ctx = None  # with its context, click would print the usage as well
         raise click.UsageError(in_one_line(error.format_message())) from None
+    except LimitMissing as error:
+        text = f"{error} Give --per-minute and --per-day."
+        raise click.UsageError(text) from None
     except RuleError as error:
         raise click.UsageError(str(error)) from None
     except UnicodeEncodeError as error:

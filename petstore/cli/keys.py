@@ -47,7 +47,7 @@ keys = Group(name="keys", help="API keys of the projects.")
     "--origin",
     "origins",
     multiple=True,
-    help="An origin whose pages may use the key; for the role public.",
+    help="The address of a website whose pages may use the key; for the role public.",
 )
 def create(
     slug: str | None,
@@ -62,6 +62,8 @@ def create(
     project = chosen_project(slug)
     expires_ms = _expiry_ms(expires_in)
     click.echo(Key.issue(project, grant, label=label, expires_ms=expires_ms))
+    if grant.note:
+        click.echo(grant.note, err=True)
     say(f"Created this key of {project.slug}; it is not shown again.")
 
 

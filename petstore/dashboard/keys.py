@@ -71,7 +71,8 @@ def issue_key(label: str | None, days: int | None, **granted: Any) -> Outcome:
     expires_ms = clock.now_ms() + days * clock.MS_PER_DAY if days else None
     grant = Grant(**granted)
     project = current_project()
-    return _show_once(Key.issue(project, grant, label=label, expires_ms=expires_ms))
+    new_key = Key.issue(project, grant, label=label, expires_ms=expires_ms)
+    return _show_once(new_key, note=grant.note)
 
 
 @bp.get("/<prefix>")
@@ -94,8 +95,9 @@ def key(prefix: str, form: Form = EMPTY) -> str:
 @idempotent
 def change_key(prefix: str, label: str | None, **granted: Any) -> Outcome:
     found = Key.get_own(current_project().id, prefix)
-    is_changed = found.change(Grant(found.role, **granted), label)
-    said = "Saved the key." if is_changed else UNCHANGED
+    grant = Grant(found.role, **granted)
+    is_changed = found.change(grant, label)
+    said = f"Saved the key. {grant.note}".rstrip() if is_changed else UNCHANGED
     return Outcome("keys.key", said, {"prefix": prefix})
 
 
@@ -129,7 +131,7 @@ def unban_key(prefix: str) -> Outcome:
     return Outcome("keys.key", said, {"prefix": prefix})
 
 
-def _show_once(new_key: str, old: Key | None = None) -> Outcome:
+def _show_once(new_key: str, old: Key | None = None, note: str = "") -> Outcome:
     prefix = new_key[:PREFIX_LENGTH]
     key = Key.get_own(current_project().id, prefix)
     api = f"{request.host_url}v1"
@@ -138,6 +140,7 @@ def _show_once(new_key: str, old: Key | None = None) -> Outcome:
         new_key=new_key,
         key=key,
         old=old,
+        note=note,
         api=api,
         web_page=render_template("web_page.html", key=new_key, api=api),
     )

@@ -1,12 +1,12 @@
 """The rights of a key: its role, limits of its own, and the origins of its pages."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import idna
 
 from petstore.models import RuleError
-from petstore.models.plans import Quota
+from petstore.models.plans import LimitMissing, Quota
 
 # Each role may do all that the roles before it may do.
 PUBLIC, READ, WRITE, FULL = ROLES = ("public", "read", "write", "full")
@@ -30,6 +30,7 @@ MAX_ORIGIN_LENGTH = 300
 MAX_PORT = 65_535
 DEFAULT_PORTS = {"http": 80, "https": 443}
 _ORIGIN = re.compile(r"(https?)://([^/?#@:\[\]]+|\[[0-9a-f:.]+\])(?::([0-9]{1,5}))?")
+_PAGE_BEGINS = re.compile("(?<![:/])(?=[/?#])")  # where the origin of an address ends
 # What browsers take for a host: labels, or an IPv6 address in brackets.
 _LABEL = "(?!-)[a-z0-9-]{1,63}(?<!-)"
 _HOST = re.compile(rf"{_LABEL}(\.{_LABEL})*\.?|\[.*")
@@ -57,8 +58,8 @@ def role_refusal(role: str, takes: str) -> str:
 class InvalidOrigin(RuleError):
     field = "origins"
     text = (
-        "{!r:.200} is not an origin; write scheme, host and port alone, "
-        "like https://shelter.example or http://localhost:8080."
+        "{!r:.200} is not the address of a web page; write one like "
+        "https://shelter.example or http://localhost:8080."
     )
 
 
@@ -82,10 +83,10 @@ def normal_origin(text: str) -> str:
     return f"{scheme}://{name}" if is_default else f"{scheme}://{name}:{port}"
 
 
-def _of_address(text: str) -> str:
-    """Return the origin of an address as browsers show it, or an origin itself."""
-    is_address = text.endswith("/") and not text.endswith("//")
-    return normal_origin(text[:-1] if is_address else text)
+def _of_address(text: str) -> tuple[str, bool]:
+    """Return the origin of an address, and whether it is that of a single page."""
+    origin, *page = _PAGE_BEGINS.split(text, maxsplit=1)
+    return normal_origin(origin), page not in ([], ["/"])
 
 
 def is_one_of(origin: str, origins: str) -> bool:
@@ -107,14 +108,15 @@ class Grant:
     per_minute: int | None = None
     per_day: int | None = None
     origins: tuple[str, ...] = ()
+    note: str = field(default="", init=False)  # what people may not expect
 
     def __post_init__(self) -> None:
         if (self.per_minute is None) != (self.per_day is None):
             text = "A key has a limit per minute and a limit per day, or neither."
-            raise RuleError(text=text, field="per_day")
+            raise LimitMissing(text=text, field="per_day")
         if self.role == PUBLIC and self.per_minute is None:
             text = "A key for a web page needs limits, because everybody can take it."
-            raise RuleError(text=text, field="per_minute")
+            raise LimitMissing(text=text)
         if self.origins and self.role != PUBLIC:
             text = "Only a key for a web page, of the role public, takes origins."
             raise RuleError(text=text, field="origins")
@@ -122,8 +124,13 @@ class Grant:
             text = "A key takes at most {} origins."
             raise RuleError(MAX_ORIGINS, text=text, field="origins")
         # Without repetitions, and as browsers write them.
-        origins = tuple(dict.fromkeys(map(_of_address, self.origins)))
-        object.__setattr__(self, "origins", origins)
+        origins: dict[str, bool] = {}
+        for origin, is_page in map(_of_address, self.origins):
+            origins[origin] = is_page or origins.get(origin, False)
+        object.__setattr__(self, "origins", tuple(origins))
+        if of_pages := ", ".join(filter(origins.get, origins)):
+            note = "All pages of a website may use the key, not only the one given: "
+            object.__setattr__(self, "note", f"{note}{of_pages}.")
 
     @property
     def columns(self) -> dict[str, str | int | None]:

@@ -11,7 +11,7 @@ from peewee import Case, ColumnBase, Expression, Query, Update
 from petstore import clock
 from petstore.events import emit_after_commit
 from petstore.models import RuleError
-from petstore.models.plans import PLANS, Quota, quota_of
+from petstore.models.plans import PLANS, LimitMissing, Quota, quota_of
 from petstore.storage import BaseModel, compiled, db, placeholder
 
 MAX_SLUG_LENGTH = 63
@@ -55,7 +55,7 @@ class Plan:
         requests = [n for n in (self.per_minute, self.per_day) if n is not None]
         if not PLANS[self.plan].quota and len(requests) < 2:
             text = "The plan {} needs a limit per minute and a limit per day."
-            raise RuleError(self.plan, text=text)
+            raise LimitMissing(self.plan, text=text)
         if PLANS[self.plan].quota and (requests or self.max_rows is not None):
             raise RuleError(self.plan, text="The limits of the plan {} are fixed.")
 

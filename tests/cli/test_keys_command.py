@@ -165,10 +165,22 @@ def test_origin_is_kept_once_as_browsers_write_it(flask: Callable, project: Proj
     assert message == "A key takes at most 10 origins."
 
 
+def test_address_of_a_page_gives_its_origin_and_says_so(
+    flask: Callable, project: Project
+):
+    for page, origin in KEYS["pages"].items():
+        result = flask("keys", "create", *FOR_PAGES, f"--origin={page}")
+        assert Caller.find_by_key(result.stdout.strip()).origins == origin
+        assert result.stderr == (
+            "All pages of a website may use the key, not only the one given: "
+            f"{origin}.\n"
+        )
+
+
 def test_what_is_no_origin_is_refused(flask: Callable, project: Project):
     for origin in (*KEYS["no_origins"], "https://" + "a" * 1000):
         message = refusal(flask("keys", "create", *FOR_PAGES, "--origin", origin))
-        assert "is not an origin; write scheme, host and port alone" in message
+        assert "is not the address of a web page; write one like" in message
         assert len(message) < 400
 
 

@@ -85,6 +85,12 @@ def test_invalid_plan_or_limits_are_refused(flask: Callable, project: Project):
     assert limits_of(flask) == ("business", "1000", "100000", "1000000")
 
 
+def test_options_of_missing_limits_are_named(flask: Callable, project: Project):
+    for command in ("create", "change"):
+        message = refusal(flask("projects", command, "shelter", *ENTERPRISE[:2]))
+        assert message.endswith("per day. Give --per-minute and --per-day.")
+
+
 def test_limits_of_enterprise_change_alone_and_end_with_the_plan(flask: Callable):
     assert printed(flask("projects", "create", "Shelter")) == "shelter"
     assert limits_of(flask) == ("free", "60", "1000", "10000")

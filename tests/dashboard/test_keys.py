@@ -181,6 +181,18 @@ def test_key_that_is_saved_as_it_is_causes_no_event(browser: Browser, key: str):
     assert browser.read("/dashboard/activity").count("Key changed") == 1
 
 
+def test_address_of_a_page_gives_its_origin_and_says_so(browser: Browser):
+    fields = {**LIMITS, "origins": "https://shelter.example/animals/"}
+    said = "not only the one given: https://shelter.example."
+    page = browser.submit(f"{KEYS}?kind=page", role="public", **fields)
+    assert said in words(page)
+    path = f"{KEYS}/{SHOWN.search(page.text)[0][:16]}"
+    assert "Web pages https://shelter.example Created" in browser.read(path)
+    assert f"Saved the key. All pages of a website may use the key, {said}" in (
+        browser.follow(path, label="Site", **fields)
+    )
+
+
 def test_change_against_the_rules_is_shown_again(browser: Browser, project: Project):
     key = Key.issue(project, Grant("public", 5, 50), label="Kept")[:16]
     for fields, fault in TABLES["changed"]:
