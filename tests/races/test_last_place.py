@@ -22,7 +22,7 @@ from tests.races.conftest import Service
 PEOPLE = 6
 MS_PER_HOUR = 60 * clock.MS_PER_MINUTE
 LARGE = "name,category\n" + "Rex,Dogs\n" * 8_000  # more than 64 KiB
-REX = {"name": "Rex", "categoryId": "7"}
+REX = {"name": "Rex", "categoryId": "Dogs"}
 FORMS = RateLimitItemPerDay(AMPLE.per_day)
 
 # What takes a place in a window, by its item and its subject.

@@ -10,6 +10,8 @@ import pytest
 from flask import Flask
 from werkzeug.test import Client
 
+from petstore.models.keys import Key
+from petstore.models.projects import Project
 from tests.harness import servers
 from tests.harness.clients import PETS
 from tests.harness.services import Service, issue_key, serving
@@ -31,9 +33,9 @@ CASES = [
 ]
 
 
-def test_application_keeps_to_pep_3333(app: Flask, key: str):
+def test_application_keeps_to_pep_3333(app: Flask, project: Project):
     client = Client(validator(app))
-    headers = {"Authorization": f"Bearer {key}"}
+    headers = {"Authorization": f"Bearer {Key.issue(project)}"}
     for status, method, path, body in CASES:
         sent = {"method": method, "json": body} if body else {"method": method}
         with client.open(path, headers=headers, **sent) as answer:
