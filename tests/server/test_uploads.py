@@ -5,6 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
+from petstore.dashboard.sessions import COOKIE
+from tests.harness.form_keys import form_key
 from tests.harness.servers import Gunicorn
 from tests.harness.visitors import Visitor
 from tests.harness.wire import Wire, get, is_served
@@ -15,6 +17,7 @@ FORM = b'--x\r\nContent-Disposition: form-data; name="file"; filename="x.csv"\r\
 FILE = b"name,category\n" + b"Rex,Dogs\n" * 220_000  # 1.9 MiB
 BODY = FORM + FILE + b"\r\n--x--\r\n"
 LENGTH = f"Content-Length: {len(BODY)}"
+KEY = '--x\r\nContent-Disposition: form-data; name="idempotency_key"\r\n\r\n{}\r\n'
 EXPECT = "Expect: 100-continue"
 CONTINUE = ["HTTP/1.1 100 Continue", ""]
 
@@ -31,19 +34,32 @@ def head(cookie: str, *lines: str, path: str = IMPORT) -> bytes:
     return "\r\n".join([*lines, "", ""]).encode()
 
 
+def sign_in(service: Gunicorn, key: str) -> str:
+    """Return the header of somebody who has signed in behind a proxy."""
+    value = Visitor(service.url, key).cookie.partition("=")[2]
+    return f"{COOKIE}={value}"
+
+
+def sent(cookie: str, *lines: str, body: bytes = BODY) -> tuple[bytes, bytes]:
+    """Return head and body of a form of a page that the cookie has opened."""
+    body = KEY.format(form_key(cookie.partition("=")[2])).encode() + body
+    return head(cookie, f"Content-Length: {len(body)}", *lines), body
+
+
 @pytest.fixture
 def cookie(service: Gunicorn, key: str) -> str:
     """The header of somebody who has signed in to the shared service."""
-    return Visitor(service.url, key).cookie
+    return sign_in(service, key)
 
 
 def test_file_of_1_9_mib_goes_in_while_others_are_served(
     service: Gunicorn, wire: Wire, key: str, cookie: str
 ):
-    wire.send(head(cookie, LENGTH))
-    for start in range(0, len(BODY), 500_000):
+    head, body = sent(cookie)
+    wire.send(head)
+    for start in range(0, len(body), 500_000):
         assert is_served(service.url, key, "/healthz")
-        wire.send(BODY[start : start + 500_000])
+        wire.send(body[start : start + 500_000])
     answer = wire.answer()
     assert (answer.status, answer.headers["Connection"]) == (303, "close")
     assert answer.headers["Location"].startswith(IMPORT)
@@ -51,9 +67,10 @@ def test_file_of_1_9_mib_goes_in_while_others_are_served(
 
 
 def test_file_is_waited_for_only_when_the_application_reads_it(wire: Wire, cookie: str):
-    wire.send(head(cookie, LENGTH, EXPECT))
+    head, body = sent(cookie, EXPECT)
+    wire.send(head)
     assert [wire.line(), wire.line()] == CONTINUE
-    assert wire.send(BODY).answer().status == 303
+    assert wire.send(body).answer().status == 303
 
 
 @pytest.mark.parametrize("expects", [[], [EXPECT]])
@@ -82,8 +99,8 @@ def test_other_long_bodies_are_refused(
 
 
 def test_file_above_2_mib_is_refused_in_words(wire: Wire, cookie: str):
-    body = BODY.replace(FILE, b"x" * (2 * 1024**2 + 1))
-    answer = wire.send(head(cookie, f"Content-Length: {len(body)}") + body).answer()
+    head, body = sent(cookie, body=BODY.replace(FILE, b"x" * (2 * 1024**2 + 1)))
+    answer = wire.send(head + body).answer()
     assert answer.status == 400
     assert b"The file has more than 2 MiB." in answer.content
 
@@ -95,16 +112,17 @@ def test_nothing_after_a_long_body_or_in_it_is_a_request(
 ):
     smuggled = get(key) * 1000  # more than 64 KiB
     length = f"Content-Length: {len(smuggled)}"
-    sent = head(cookie if is_signed_in else "", length, EXPECT, path=path)
-    wire.send(sent + smuggled + get(key))
+    begun = head(cookie if is_signed_in else "", length, EXPECT, path=path)
+    wire.send(begun + smuggled + get(key))
     answers = wire.rest().removeprefix(b"HTTP/1.1 100 Continue\r\n\r\n")
     assert answers.count(b"HTTP/1.1 ") == answers.count(b"Connection: close") == 1
 
 
 def test_file_that_stalls_is_refused_after_its_time(impatient: Gunicorn, key: str):
-    cookie, started = Visitor(impatient.url, key).cookie, time.monotonic()
+    head, body = sent(sign_in(impatient, key))
+    started = time.monotonic()
     with Wire(impatient.url) as wire:
-        answer = wire.send(head(cookie, LENGTH) + BODY[:100_000]).answer()
+        answer = wire.send(head + body[:100_000]).answer()
         assert time.monotonic() - started > 1.9
         assert (answer.status, answer.headers["Connection"]) == (400, "close")
         assert b"It has not arrived as a whole in time." in answer.content
