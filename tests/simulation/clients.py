@@ -23,7 +23,7 @@ ENDINGS = {"complete": "completed", "cancel": "cancelled"}
 LEARNT = {"createPet": "pets", "createOrder": "orders"}
 # What a form stands for.
 DONE = {"createPet": 201, "createOrder": 201, "updatePet": 200, "updateOrder": 200}
-DONE |= {"deletePet": 204, "deleteOrder": 204}
+DONE |= {"deletePet": 204, "deleteOrder": 204, "deleteNewPet": 204, "reopenOrder": 200}
 HEADERS = {"X-Forwarded-For": "forwarded", "Origin": "origin"}
 RETRIED = (0, 409, 429, 503)
 TRICKS = {

@@ -9,6 +9,7 @@ from typing import Any
 from tests.simulation.shop import Call, values_of
 
 DELTAS = {"createPet": 1, "createOrder": 1, "deletePet": -1, "deleteOrder": -1}
+DELTAS |= {"deleteNewPet": -1}
 STATUSES = {"createPet": 201, "createOrder": 201, "updatePet": 200}
 FULL = 409
 

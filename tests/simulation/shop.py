@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 UNKNOWN = 0
-AFTER = {"completed": "sold", "cancelled": "available"}
+# The status of an animal, by that of its order.
+AFTER = {"completed": "sold", "cancelled": "available", "placed": "pending"}
 
 Values = tuple[tuple[str, Any], ...]  # the members of a JSON object
-# Animals, orders and stored responses; None stands for what was deleted.
+# Animals, orders and stored responses; None stands for what was deleted. Of an animal
+# also how often it was written, and which order was closed by which of these writes.
 State = frozenset[tuple[tuple[str, Any], Any]]
 Rows = dict[tuple[str, Any], Any]
 Row = dict[str, Any] | None
@@ -86,7 +88,8 @@ def _create_order(rows: Rows, call: Call) -> Iterator[Result]:
             key = "order", number
             if key not in rows:
                 order = {"id": number, "status": "placed", "reference": None, **members}
-                yield 201, order, {key: values_of(order), of_pet: pending}
+                written = {key: values_of(order), of_pet: pending}
+                yield 201, order, written | _writes(rows, members["petId"])
 
 
 def _on_row(rows: Rows, call: Call) -> Iterator[Result]:
@@ -104,13 +107,28 @@ def _on_row(rows: Rows, call: Call) -> Iterator[Result]:
     elif operation.startswith("delete"):
         yield 204, None, {(kind, *call.ids): None}
     else:
+        if operation == "updatePet" and body.items() <= row.items():
+            yield 200, row, {}  # a form that changes nothing writes nothing
+        if operation == "reopenOrder":
+            body = {"status": "placed"}
         row |= body
         written: Rows = {(kind, *call.ids): values_of(row)}
-        if kind == "order" and "status" in body:
+        if kind == "pet":
+            written |= _writes(rows, row["id"])
+        elif "status" in body:
             of_pet = "pet", row["petId"]
             pet = dict(rows[of_pet]) | {"status": AFTER[row["status"]]}
-            written[of_pet] = values_of(pet)
+            closed = call.ids if row["status"] != "placed" else ()
+            written |= {of_pet: values_of(pet)} | _writes(rows, *closed, row["petId"])
         yield 200, row, written
+
+
+def _writes(rows: Rows, *ids: Any) -> Rows:
+    """Return how often an animal is written with this, and which order closes by it."""
+    *closed, pet_id = ids
+    number = (rows.get(("writes", pet_id)) or 0) + 1
+    last = {("closing", pet_id): (*closed, number)} if closed else {}
+    return {("writes", pet_id): number} | last
 
 
 def _is_refused(
@@ -120,6 +138,13 @@ def _is_refused(
         return row["status"] == "placed"
     if operation == "updateOrder":
         return "status" in changes and row["status"] != "placed"
+    if operation == "reopenOrder":
+        pet_id = row["petId"]
+        closing = (row["id"], rows.get(("writes", pet_id)))
+        is_last = rows.get(("closing", pet_id)) == closing
+        return row["status"] == "placed" or not rows[("pet", pet_id)] or not is_last
+    if operation == "deleteNewPet":
+        return bool(rows.get(("writes", row["id"])))
     is_open = {("petId", row["id"]), ("status", "placed")}
     has_order = any(
         is_open <= {*(rows[key] or ())} for key in rows if key[0] == "order"
