@@ -99,9 +99,9 @@ def merge_category(category_id: int, into: int) -> ResponseReturnValue:
     """Join a category with another one; what takes long goes on in the background."""
     begun = begin_merge(category_id=category_id, into=into)
     close_connections()  # moving takes one of its own
-    seconds, project_id = timeouts.LIMITS.moving_seconds, current_project().id
+    seconds = timeouts.LIMITS.moving_seconds
     with suppress(TimeoutError):
-        call_within(seconds, Merge.carry_out, project_id, category_id)
+        call_within(seconds, Merge.carry_out, current_project().id)
     return begun
 
 

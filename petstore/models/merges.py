@@ -23,13 +23,14 @@ class MergeRefused(RuleError):
 
 
 class Merge(BaseModel):
-    """A category whose animals move to another one, and that is deleted with the last.
+    """The category whose animals move to another one, and that goes with the last.
 
     The row tells all workers of it. A part moves the animals with the next higher ids,
     so each animal moves once, and whoever goes on begins where the last part has ended.
     """
 
-    project = peewee.ForeignKeyField(Project, index=False, on_delete="CASCADE")
+    # One at a time, so that none moves what another one does.
+    project = peewee.ForeignKeyField(Project, primary_key=True, on_delete="CASCADE")
     project_id: int
     source = peewee.BigIntegerField()
     target = peewee.BigIntegerField()
@@ -38,15 +39,13 @@ class Merge(BaseModel):
 
     class Meta:
         table_name = "category_merge"
-        primary_key = peewee.CompositeKey("project", "source")
-        indexes = ((("project", "target"), False),)
 
     @classmethod
     def begin(cls, project_id: int, source: int, target: int) -> None:
         """Let the animals of one category move to another, which `carry_out` does.
 
-        Raises `CategoryGone`, and `MergeRefused` for a category with itself, or for one
-        that is being joined with a third one.
+        Raises `CategoryGone`, and `MergeRefused` for a category with itself, and while
+        others are being joined.
         """
         with db.atomic():
             for category_id in (source, target):  # from here on nobody else begins
@@ -54,25 +53,21 @@ class Merge(BaseModel):
             if source == target:
                 text = "A category cannot be joined with itself. Choose another one."
                 raise MergeRefused(text=text)
-            others = cls.select().where(cls.project == project_id)
-            if other := (
-                others.where(cls.source.in_((source, target))).first()
-                or others.where(cls.target == source).first()
-            ):
-                if (other.source, other.target) == (source, target):
+            if merge := cls.get_or_none(cls.project == project_id):
+                if (merge.source, merge.target) == (source, target):
                     return
-                labels = Category.labels(project_id, [other.source, other.target])
-                both = labels[other.source], labels[other.target]
+                labels = Category.labels(project_id, [merge.source, merge.target])
+                both = labels[merge.source], labels[merge.target]
                 text = "{} is being joined with {} at the moment. Try again later."
                 raise MergeRefused(*both, text=text)
             values = {"moved_id": BEFORE_ALL, "begun_by": actor.get()}
             cls.create(project=project_id, source=source, target=target, **values)
 
     @classmethod
-    def carry_out(cls, project_id: int, source: int) -> None:
-        """Move the animals of a category, and delete it, if it is being joined."""
+    def carry_out(cls, project_id: int) -> None:
+        """Move the animals of the category that is being joined, and delete it."""
         try:
-            while _move_part(project_id, source):
+            while _move_part(project_id):
                 time.sleep(timeouts.LIMITS.deletion_pause_seconds)
         finally:
             close_connections()
@@ -89,21 +84,21 @@ class Merge(BaseModel):
         return ids
 
 
-def _move_part(project_id: int, source: int) -> bool:
-    """Move the next animals of a category; return whether there may be more."""
-    is_merge = (Merge.project == project_id) & (Merge.source == source)
+def _move_part(project_id: int) -> bool:
+    """Move the next animals; return whether there may be more."""
     with db.atomic():
         take_rows(project_id, 0)  # no animal gets or leaves a category meanwhile
-        merge = Merge.get_or_none(is_merge)
+        merge = Merge.get_or_none(Merge.project == project_id)
         if merge is None:
             return False
         if Category.find_own(project_id, merge.target):
             ids = merge.move_after(merge.moved_id)
             if len(ids) == MOVED_AT_ONCE:
-                Merge.update(moved_id=ids[-1]).where(is_merge).execute()
+                merge.moved_id = ids[-1]
+                merge.save(only=[Merge.moved_id])
                 return True
             merge.move_after(BEFORE_ALL)  # those that got the category meanwhile
-        Merge.delete().where(is_merge).execute()
+        merge.delete_instance()
         with suppress(RuleError):  # programs may have used it, or deleted it
-            remove_category(project_id, source)
+            remove_category(project_id, merge.source)
     return False

@@ -26,7 +26,7 @@ def _finish_merges() -> None:
     try:
         with suppress_outage():
             for merge in list(Merge.select().limit(MERGES_AT_ONCE)):
-                call_and_log(Merge.carry_out, merge.project_id, merge.source)
+                call_and_log(Merge.carry_out, merge.project_id)
     finally:
         close_connections()
 

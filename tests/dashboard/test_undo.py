@@ -100,7 +100,7 @@ def reserve_and_forget_beside(_: Project) -> None:
 def join_categories(project: Project) -> None:
     Category.ensure(project.id, 8)
     Merge.begin(project.id, 1, 8)
-    Merge.carry_out(project.id, 1)
+    Merge.carry_out(project.id)
 
 
 # What may happen after a deed, and how the one who wants to take it back is told.

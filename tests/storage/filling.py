@@ -22,6 +22,7 @@ COLUMNS = {
     "project.plan": "'business'",
     "project.rows_held": "7",
     "api_key.retires_ms": f"{START_MS} - n",
+    "category_merge.project": "n",
     "domain_token.project": "n",
     "domain.project": "n",
     "domain.verified_ms": "1",
