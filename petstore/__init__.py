@@ -1,6 +1,5 @@
 """Pet Store Service: animals for adoption over HTTP."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from petstore.settings import Settings, read_settings
@@ -15,7 +14,7 @@ def create_app(settings: Settings | None = None) -> "Flask":
     Raises `SettingError`.
     """
     # Commands need none of these imports, and start in half the time without them.
-    from petstore import api, cli, dashboard, hosting, monitoring
+    from petstore import api, cli, extensions, monitoring
     from petstore.storage.database import open_databases
     from petstore.web import (
         application,
@@ -31,7 +30,7 @@ def create_app(settings: Settings | None = None) -> "Flask":
 
     settings = settings or read_settings()
     app = application.Application(__name__, static_folder=None)
-    application.init_app(app, settings.base_domain)
+    application.init_app(app)
     limiter.init_app(app, settings)
     turns.init_app(app)
     request_log.init_app(app)
@@ -41,11 +40,9 @@ def create_app(settings: Settings | None = None) -> "Flask":
     open_databases(settings)
     error_handlers.init_app(app)
     assets.init_app(app)
-    front.init_app(app, settings)
-    hosting.init_app(app, settings)
+    front.init_app(app)
+    for extension in extensions.imported(settings.extensions):
+        extension.init_app(app, settings)
     api.init_app(app, settings)
-    dashboard.init_app(app, settings)
-    for name in settings.extensions:
-        import_module(f"petstore.extensions.{name}").init_app(app, settings)
     cli.init_app(app, settings)
     return app

@@ -15,7 +15,6 @@ from petstore.storage import db
 # The events on which an operator has to act. All others are for information.
 LEVELS = {
     "counters_lost": logging.WARNING,
-    "domain_taken_over": logging.WARNING,
     "database_busy": logging.WARNING,
     "other_server": logging.WARNING,
     "database_error": logging.ERROR,
@@ -81,15 +80,6 @@ EVENT_TYPES = {
     ),
     "project_suspended": EventType("Project suspended", ()),
     "project_resumed": EventType("Project resumed", ()),
-    "animals_imported": EventType("Animals imported", ("animals", "corrected")),
-    "domain_added": EventType("Domain added", ("domain",)),
-    "domain_verified": EventType("Domain verified", ("domain",)),
-    "domain_primary_changed": EventType("Primary domain changed", ("domain",)),
-    "domain_expired": EventType("Domain expired", ("domain",)),
-    "domain_lost": EventType("Domain lost to another project", ("domain",)),
-    "domain_removed": EventType("Domain removed", ("domain",)),
-    "domain_withdrawn": EventType("Domain removed before it was verified", ("domain",)),
-    "certificate_failed": EventType("Certificate failed", ("domain", "reason")),
 }
 
 

@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -197,20 +197,9 @@ class Settings:
         "WEB_CONCURRENCY", number(1, 1000), min(usable_processors(), MAX_WORKERS)
     )
     """the number of worker processes"""
-    secret_key: str | None = setting("SECRET_KEY", secret)
-    """signs the sessions of the dashboard; at least 16 characters"""
     trusted_proxies: int = setting("PETSTORE_TRUSTED_PROXIES", number(0, 100), 0)
     """how many reverse proxies in front are trusted for X-Forwarded-For and
     X-Forwarded-Proto"""
-    extensions: tuple[str, ...] = setting(
-        "PETSTORE_EXTENSIONS", extensions, tuple(EXTENSIONS)
-    )
-    """which [extensions](architecture.md#extensions) are served, separated by commas;
-    `none`: only the API"""
-    production_url: str | None = setting("PETSTORE_PRODUCTION_URL", base_url)
-    """the base address in the interface description, including `/v1`"""
-    staging_url: str | None = setting("PETSTORE_STAGING_URL", base_url)
-    """the same for a staging environment"""
     ban_after: int = setting("PETSTORE_BAN_AFTER", number(1, 1_000_000), 10)
     """how many refusals within a minute [ban a key](api.md#limits)"""
     ban_seconds: int = setting("PETSTORE_BAN_SECONDS", number(1, 31_536_000), 300)
@@ -219,6 +208,24 @@ class Settings:
         "PETSTORE_CORS_ORIGINS", listed(origin), ("*",)
     )
     """the origins whose pages may call the API, separated by commas"""
+    extensions: tuple[str, ...] = setting(
+        "PETSTORE_EXTENSIONS", extensions, tuple(EXTENSIONS)
+    )
+    """which [extensions](architecture.md#extensions) are served, separated by commas;
+    `none`: only the API"""
+
+    # Of the extension dashboard.
+    secret_key: str | None = setting("SECRET_KEY", secret)
+    """signs the sessions of the dashboard; at least 16 characters"""
+    contact: str | None = setting("PETSTORE_CONTACT", contact)
+    """whom pages name for another plan, and for a suspended project: a URL, or an
+    email address"""
+
+    # Of the extension monitoring.
+    metrics_directory: str | None = setting("PROMETHEUS_MULTIPROC_DIR", str)
+    """a directory in which workers keep their metrics; other files there stay"""
+
+    # Of the extension hosting.
     base_domain: str | None = setting("PETSTORE_BASE_DOMAIN", domain)
     """enables [host routing](domains.md): each project is served at `SLUG.BASE_DOMAIN`
     and at its own domains"""
@@ -232,11 +239,12 @@ class Settings:
         "PETSTORE_NEW_DOMAINS_PER_DAY", number(1, 1_000_000), 20
     )
     """how many domains a project may verify for the first time in a UTC day"""
-    contact: str | None = setting("PETSTORE_CONTACT", contact)
-    """whom pages name for another plan, and for a suspended project: a URL, or an
-    email address"""
-    metrics_directory: str | None = setting("PROMETHEUS_MULTIPROC_DIR", str)
-    """a directory in which workers keep their metrics; other files there stay"""
+
+    # Of the extension openapi.
+    production_url: str | None = setting("PETSTORE_PRODUCTION_URL", base_url)
+    """the base address in the interface description, including `/v1`"""
+    staging_url: str | None = setting("PETSTORE_STAGING_URL", base_url)
+    """the same for a staging environment"""
 
 
 def variables() -> dict[str, str]:
@@ -254,9 +262,16 @@ def read_settings(environ: Mapping[str, str] = os.environ) -> Settings:
                 values[each.name] = convert(text)
         except ValueError as error:
             raise SettingError(f"{variable}: {error}") from None
-    if "base_domain" in values:
-        values.setdefault("tls_address", Address(values["base_domain"], HTTPS_PORT))
-    return Settings(**values)
+    settings = Settings(**values)
+
+    # Of the extension hosting.
+    if settings.base_domain and "hosting" not in settings.extensions:
+        raise SettingError("PETSTORE_BASE_DOMAIN: needs the extension hosting")
+    if settings.base_domain and not settings.tls_address:
+        tls_address = Address(settings.base_domain, HTTPS_PORT)
+        settings = replace(settings, tls_address=tls_address)
+
+    return settings
 
 
 def unknown_settings(environ: Mapping[str, str] = os.environ) -> list[str]:

@@ -118,14 +118,14 @@ class Limits:
     # in the background.
     moving_seconds: float = 1.0
 
-    # Animals and orders as files. Other requests run between two parts.
+    # Of the extension sheets. Other requests run between two parts of a file.
     exported_rows: int = 200  # in one part
     export_pause_seconds: float = 0.002  # about as long as a part takes
     imported_rows: int = 400  # in one part
     import_bytes: int = 2 * 1024 * 1024  # of a file
     import_lines: int = 50_000  # of a file, without the heads and empty ones
 
-    # Verifying a domain.
+    # Of the extension hosting: verifying a domain.
     dns_seconds: float = 5.0  # for all queries of a check
     dns_server_seconds: float = 1.5  # before the next server is asked
     dns_bytes: int = 16 * 1024  # of an answer over TCP

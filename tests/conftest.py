@@ -20,7 +20,7 @@ from redis import Redis
 
 from petstore import clock as service_clock
 from petstore import create_app, log, timeouts
-from petstore.hosting import verifier
+from petstore.extensions.hosting import verifier
 from petstore.models import flush_queues
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project

@@ -15,7 +15,7 @@ import pytest
 
 from tests.harness.servers import ROOT
 
-DELETED = ("monitoring", "dashboard", "hosting")
+DELETED = ("monitoring",)
 PROGRAM = """
 import time
 from dataclasses import replace

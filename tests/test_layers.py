@@ -88,7 +88,8 @@ def test_extension_uses_of_another_only_what_its_package_offers():
 
 def test_only_the_server_knows_names_of_servers():
     known = {name for name, text in SOURCES.items() if NAME_OF_A_SERVER.search(text)}
-    assert {layer_of(name) for name in known} <= {"server", "gunicorn_hooks"}
+    places = {"server", "gunicorn_hooks", "gunicorn_conf", "wsgi"}
+    assert {layer_of(name) for name in known} <= places
 
 
 def test_modules_have_no_circular_imports():

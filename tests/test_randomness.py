@@ -4,7 +4,8 @@ import math
 from random import SystemRandom
 
 from petstore import randomness
-from petstore.models import domains, secrets, sessions
+from petstore.extensions.hosting import models as domains
+from petstore.models import secrets, sessions
 from petstore.models.credentials import ALPHABET, SECRET_LENGTH
 
 BITS = 128

@@ -20,8 +20,8 @@ from werkzeug.routing import Rule
 from werkzeug.test import TestResponse
 
 from petstore.events import actor
+from petstore.extensions.hosting.models import Domain
 from petstore.models.callers import Caller
-from petstore.models.domains import Domain
 from petstore.models.grants import PUBLIC, ROLES, Grant
 from petstore.models.keys import Key
 from petstore.models.orders import Order

@@ -75,8 +75,8 @@ def test_extensions_are_kept_in_the_order_of_their_list():
     for text, names in (
         ("none", ()),
         (" openapi ", ("openapi",)),
-        (",".join(reversed(EXTENSIONS)), EXTENSIONS),
-        ("", EXTENSIONS),
+        (",".join(reversed(EXTENSIONS)), tuple(EXTENSIONS)),
+        ("", tuple(EXTENSIONS)),
     ):
         assert read_settings({"PETSTORE_EXTENSIONS": text}).extensions == names
 

@@ -9,7 +9,7 @@ from petstore.storage.database import open_databases
 
 def init_app(app: Flask, settings: Settings) -> None:
     app.extensions["settings"] = settings
-    app.cli = CommandLine()
+    app.cli = CommandLine(settings.extensions)
 
 
 def create_app() -> Flask:

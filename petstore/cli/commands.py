@@ -16,6 +16,7 @@ from flask.cli import AppGroup
 from petstore import log
 from petstore.clock import rfc3339
 from petstore.events import OPERATOR, actor
+from petstore.extensions import EXTENSIONS
 from petstore.models import RuleError
 from petstore.models.plans import LimitMissing
 from petstore.storage import migrator
@@ -61,32 +62,38 @@ class Group(Command, AppGroup):
     command_class = DatabaseCommand
 
 
-# The module of each command, which is imported only when the command is called.
+# The modules of the core's commands: one is imported when its command is called.
 COMMANDS = {
-    "activity": "petstore.cli.projects",
-    "animals": "petstore.cli.animals",
     "check": "petstore.cli.check",
     "data": "petstore.cli.data",
     "demo": "petstore.cli.data",
-    "domains": "petstore.cli.projects",
     "keys": "petstore.cli.keys",
     "migrate": "petstore.cli.data",
     "projects": "petstore.cli.projects",
+    "serve": "petstore.cli.serve",
     "requests": "petstore.cli.projects",
     "usage": "petstore.cli.projects",
 }
 
 
 class CommandLine(AppGroup):
-    """The commands of the application, for Flask's command line."""
+    """The commands of the core and of extensions, for Flask's command line."""
+
+    def __init__(self, extensions: Iterable[str]) -> None:
+        super().__init__()
+        self._modules = COMMANDS | {
+            name: f"petstore.extensions.{extension}.commands"
+            for extension in extensions
+            for name in EXTENSIONS[extension].commands
+        }
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return sorted(self._modules)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command:
-        if name not in COMMANDS:
-            raise click.NoSuchCommand(name, possibilities=COMMANDS)
-        command: click.Command = getattr(import_module(COMMANDS[name]), name)
+        if name not in self._modules:
+            raise click.NoSuchCommand(name, possibilities=self._modules)
+        command: click.Command = getattr(import_module(self._modules[name]), name)
         return command
 
 

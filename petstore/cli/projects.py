@@ -1,8 +1,7 @@
-"""flask projects, usage, activity, requests and domains."""
+"""flask projects, usage and requests."""
 
 import re
 from collections.abc import Callable, Iterator
-from itertools import product
 
 import click
 
@@ -15,10 +14,6 @@ from petstore.cli.commands import (
     say,
     table,
 )
-from petstore.events import KEPT, TOPICS
-from petstore.models.activity import Event
-from petstore.models.domains import Domain
-from petstore.models.keys import Key
 from petstore.models.plans import FREE, PLANS
 from petstore.models.projects import Plan, Project
 from petstore.models.requests import (
@@ -170,7 +165,7 @@ def count_again(slug: str | None) -> None:
     This corrects the number after something else, such as SQL, has changed rows. The
     command prints the number.
     """
-    for project in _shown(slug):
+    for project in shown_projects(slug):
         count_rows(project)
         click.echo(project.rows_held if slug else f"{project.slug} {project.rows_held}")
 
@@ -188,24 +183,10 @@ def count_again(slug: str | None) -> None:
 @table("project, day, served, refused, per day")
 def usage(slug: str | None, days: int) -> Iterator[Row]:
     """Print the requests served and refused of each project and day (UTC)."""
-    for project in _shown(slug):
+    for project in shown_projects(slug):
         for day, *figures in history(project.id, days):
             date = clock.utc_date(day * clock.MS_PER_DAY)
             yield project.slug, date, *figures, project.quota.per_day
-
-
-@click.command(cls=DatabaseCommand)
-@project_option("Only what happened in this project.")
-@table("project, time, topic, event, facts, by, label")
-def activity(slug: str | None) -> Iterator[Row]:
-    """Print who did what in each project in the last 90 days, newest first."""
-    for project, topic in product(_shown(slug), TOPICS):
-        events = Event.listed(project.id, Cursor(KEPT), topic).rows
-        labels = Key.labels(project.id, [event.actor for event in events])
-        for event in events:
-            what = topic, event.title, event.facts
-            who = event.actor, labels.get(event.actor)
-            yield project.slug, format_instant(event.at_ms), *what, *who
 
 
 @click.command(cls=DatabaseCommand)
@@ -213,29 +194,14 @@ def activity(slug: str | None) -> Iterator[Row]:
 @table("project, time, operation, status, code, message, key, id")
 def requests(slug: str | None) -> Iterator[Row]:
     """Print the failed requests of each project in the last 24 hours, newest first."""
-    for project in _shown(slug):
+    for project in shown_projects(slug):
         for _, at_ms, *what in FailedRequest.listed(
             project.id, Cursor(FAILURES_KEPT)
         ).rows:
             yield project.slug, format_instant(at_ms), *what
 
 
-domains = Group(name="domains", help="Domains of the projects.")
-
-
-@domains.command("list")
-@project_option("Only the domains of this project.")
-@table("name, project, state, certificate, expires")
-def list_domains(slug: str | None) -> Iterator[Row]:
-    """Print the domains, with the states of their DNS and their certificates."""
-    project = None if slug is None else find_project(slug)
-    for domain in Domain.all_by_name(project):
-        certificate = domain.certificate if domain.verified_ms else None
-        expires = format_instant(domain.certificate_expires_ms)
-        yield domain.name, domain.project.slug, domain.state, certificate, expires
-
-
-def _shown(slug: str | None) -> list[Project]:
+def shown_projects(slug: str | None) -> list[Project]:
     return Project.all_by_slug() if slug is None else [find_project(slug)]
 
 

@@ -6,11 +6,10 @@ from typing import Any, Self
 from peewee import SQL, BigAutoField, BigIntegerField, ForeignKeyField, TextField
 
 from petstore import clock, events
-from petstore.events import EVENT_TYPES, KEPT, KEPT_MS, SETTINGS, SHELTER
+from petstore.events import KEPT, KEPT_MS, SETTINGS, SHELTER
 from petstore.models import OfProject, Retention, retentions
 from petstore.models.projects import Project
 from petstore.storage import BaseModel, db
-from petstore.storage.lists import Cursor, Listing, ListPage
 
 DELETED_AT_ONCE = 20
 
@@ -32,24 +31,6 @@ class Event(OfProject, BaseModel):
         table_name = "activity"
         hidden = {"project", "topic"}
         indexes = ((("project", "topic", "id"), False),)
-
-    @property
-    def title(self) -> str:
-        """What has happened, also if only a newer version knows the event."""
-        if known := EVENT_TYPES.get(self.name):
-            return known.title
-        return self.name.replace("_", " ")
-
-    @classmethod
-    def listed(cls, project_id: int, cursor: Cursor, topic: str = SETTINGS) -> ListPage:
-        listed = Listing(
-            cls,
-            ((cls.project, project_id), (cls.topic, topic)),
-            search=[cls.at_ms >= clock.now_ms() - KEPT_MS],
-            newest=KEPT,
-        ).show(cursor)
-        rows = [row._asdict() | {"facts": json.loads(row.facts)} for row in listed.rows]
-        return listed._replace(rows=[cls(**row) for row in rows])
 
     @classmethod
     def find_removal(cls, project_id: int, kind: str, item_id: int) -> Self | None:

@@ -20,4 +20,4 @@ def actor_text(project_id: int, actor: str | None) -> str:
 
 def removal_text(project_id: int, removal: Event) -> str:
     """Return in a sentence what was removed, as the notice said then, and by whom."""
-    return f"{removal.title} This was done by {actor_text(project_id, removal.actor)}."
+    return f"{removal.name} This was done by {actor_text(project_id, removal.actor)}."

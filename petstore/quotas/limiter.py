@@ -45,10 +45,6 @@ class TooManyNewKeys(RuleError):
     text = "The project has issued {} keys in this hour. Wait for the next hour."
 
 
-class TooManyNewDomains(RuleError):
-    text = "The project has verified {} new domains today. Wait until 00:00 UTC."
-
-
 class Limiter:
     """Decides on requests, by the plans, the bans and the counter storage."""
 
@@ -57,7 +53,6 @@ class Limiter:
         self._known: dict[str, Decision] = {}  # the latest, by key and by network
         self._ban_after = settings.ban_after
         self._ban_ms = settings.ban_seconds * clock.MS_PER_SECOND
-        self._new_domains = RateLimitItemPerDay(settings.new_domains_per_day)
 
     def count(
         self, caller: Caller | None, address: str | None, endpoint: str | None = None
@@ -145,14 +140,6 @@ class Limiter:
         """Count a key that is issued on the dashboard; raises `TooManyNewKeys`."""
         if not self.strategy.hit(NEW_KEYS, f"new-keys:{project_id}"):
             raise TooManyNewKeys(NEW_KEYS.amount)
-
-    def count_new_domain(self, project_id: int) -> None:
-        """Count a domain that is verified for the first time.
-
-        Raises `TooManyNewDomains`.
-        """
-        if not self.strategy.hit(self._new_domains, f"new-domains:{project_id}"):
-            raise TooManyNewDomains(self._new_domains.amount)
 
     def store_answers(self) -> bool:
         """Look at the counter storage; return whether it answered."""

@@ -8,7 +8,6 @@ from typing import Any
 from peewee import IntegrityError, Tuple
 
 from petstore import models, quotas, timeouts
-from petstore.models.domains import Domain
 from petstore.models.keys import Key
 from petstore.models.projects import Project, take_rows
 from petstore.models.sessions import Session
@@ -56,10 +55,7 @@ def delete_project(project: Project) -> None:
     It is for commands, since it may take minutes. The next call finishes what was
     interrupted. Counters of requests are deleted later, when they are outdated.
     """
-    with db.atomic():
-        project.mark_deleted()
-        # The domains are few, and the next request must not find one.
-        Domain.delete().where(Domain.project == project).execute()
+    project.mark_deleted()
     for rounds_left in reversed(range(ROUNDS)):
         try:
             _delete_rows(project.id)

@@ -8,14 +8,14 @@ import string
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import lru_cache, partial
+from functools import lru_cache
 from io import BytesIO
 from typing import IO, Any, Self
 from urllib.parse import parse_qsl, quote, unquote_to_bytes
 from wsgiref.types import StartResponse
 
 import orjson
-from flask import Flask, Request, Response, request
+from flask import Flask, Request, Response, current_app, request
 from flask.ctx import RequestContext
 from flask.sessions import NullSession
 from werkzeug.datastructures import MultiDict
@@ -286,17 +286,18 @@ class IdConverter(BaseConverter):
         return int(value)
 
 
-def init_app(app: Flask, base_domain: str | None) -> None:
+def init_app(app: Flask) -> None:
     """Bound forms with files, and let routes be exact and contain ids."""
+    app.config["BASE_DOMAIN"] = None  # below which all hosts are the operator's
     app.config["MAX_FORM_PARTS"] = MAX_PARAMETERS
     # For all fields without files, and for the headers of a part, which parse slowly.
     app.config["MAX_FORM_MEMORY_SIZE"] = 2 * MAX_BODY_BYTES
     app.url_map.converters["id"] = IdConverter
     app.url_map.merge_slashes = False
-    app.before_request(partial(_begin, base_domain))
+    app.before_request(_begin)
 
 
-def _begin(base_domain: str | None) -> None:
+def _begin() -> None:
     """Give the request its id and its state, with the headers of every answer.
 
     Raises what made the request unreadable.
@@ -308,9 +309,7 @@ def _begin(base_domain: str | None) -> None:
         request_id, clock.monotonic(), headers, is_api_path(request.path)
     )
     # Only a trusted proxy can say that the request came over TLS.
-    if request.scheme == "https" and (
-        base_domain is None or _is_ours(request.host, base_domain)
-    ):
+    if request.scheme == "https" and _is_ours(request.host):
         headers.append(TRANSPORT_SECURITY)
     # The environ must not keep the error, since its traceback refers to the environ.
     if error := request.environ.pop(UNREADABLE, None):
@@ -369,7 +368,10 @@ def request_id_of(environ: dict[str, Any]) -> str:
     return randomness.source.randbytes(16).hex()
 
 
-def _is_ours(host: str, base_domain: str) -> bool:
+def _is_ours(host: str) -> bool:
     """Return whether a host is the operator's, and not a customer's own domain."""
+    base_domain = current_app.config["BASE_DOMAIN"]
+    if base_domain is None:
+        return True
     name = host.partition(":")[0].lower().removesuffix(".")
     return f".{name}".endswith(f".{base_domain}")

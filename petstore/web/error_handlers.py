@@ -29,7 +29,8 @@ def init_app(app: Flask) -> None:
     The dashboard puts a function in the place of `error_page`, which makes a page of
     the status, the message and the headers of errors at its own paths.
     """
-    app.extensions["references"] = []
+    references: list[str] = []
+    app.extensions["references"] = app.jinja_env.globals["references"] = references
     app.extensions["error_page"] = lambda _status, _message, _headers: None
     app.register_error_handler(ErrorResponse, answer_error)
     app.register_error_handler(RuleError, answer_rule_error)

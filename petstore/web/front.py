@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 from flask import Flask, Response, current_app, render_template, request
 
-from petstore.settings import Settings
 from petstore.web.application import PAGE_HEADERS, current_request
 
 HEADERS = PAGE_HEADERS | {
@@ -24,22 +23,21 @@ class Entrance(NamedTuple):
     is_on_every_host: bool = False
 
 
-def init_app(app: Flask, settings: Settings) -> None:
+def init_app(app: Flask) -> None:
     app.extensions["entrances"] = []
-    app.add_url_rule(
-        "/", defaults={"base_domain": settings.base_domain}, view_func=front
-    )
+    app.add_url_rule("/", view_func=front)
 
 
 def add_entrance(app: Flask, entrance: Entrance) -> None:
     app.extensions["entrances"].append(entrance)
 
 
-def front(base_domain: str | None) -> Response:
+def front() -> Response:
     """Return the page; on the host of a project, it leads to the base domain, too."""
     entrances: list[Entrance] = current_app.extensions["entrances"]
     base_url = ""
-    if base_domain and current_request().state.host_project_id is not None:
+    if current_request().state.host_project_id is not None:
+        base_domain = current_app.config["BASE_DOMAIN"]
         _, colon, port = request.host.partition(":")
         base_url = f"{request.scheme}://{base_domain}{colon}{port}/"
         entrances = [entrance for entrance in entrances if entrance.is_on_every_host]

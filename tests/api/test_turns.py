@@ -7,11 +7,11 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from petstore.extensions.sheets import exports
 from petstore.models.credentials import new_key
 from petstore.models.grants import FULL_GRANT, PUBLIC, Grant
 from petstore.models.keys import Key
 from petstore.models.projects import Project
-from petstore.sheets import exports
 from petstore.timeouts import LIMITS
 from petstore.web.turns import Name, network_of, turns_of
 from tests.harness.browser import Browser

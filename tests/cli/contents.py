@@ -2,10 +2,10 @@
 
 from flask.testing import FlaskClient
 
+from petstore.extensions.hosting.models import Domain
 from petstore.models import flush_queues
 from petstore.models.callers import Caller
 from petstore.models.categories import Category
-from petstore.models.domains import Domain
 from petstore.models.keys import Key
 from petstore.models.merges import Merge
 from petstore.models.projects import Plan, Project

@@ -7,13 +7,13 @@ from unittest.mock import Mock
 import pytest
 from click.testing import Result
 
+from petstore.extensions.sheets import exports
+from petstore.extensions.sheets.lines import AFTER_QUOTE
 from petstore.models.activity import Event
 from petstore.models.categories import Category
 from petstore.models.orders import Order
 from petstore.models.pets import Pet
 from petstore.models.projects import Plan, Project
-from petstore.sheets import exports
-from petstore.sheets.lines import AFTER_QUOTE
 from petstore.storage.lists import Cursor
 from tests.cli.outputs import failure, printed, refusal
 from tests.harness.browser import add_pet

@@ -11,7 +11,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from petstore.models.domains import Domain
+from petstore.extensions.hosting.models import Domain
 from petstore.models.keys import Key
 from petstore.models.orders import withdraw_pet
 from petstore.models.pets import Pet

@@ -12,10 +12,10 @@ from click.testing import Result
 from flask import Flask
 from flask.testing import FlaskClient
 
+from petstore.extensions.hosting.models import Host
 from petstore.models.activity import Event
 from petstore.models.categories import Category
 from petstore.models.credentials import prefix_of
-from petstore.models.domains import Domain, Host
 from petstore.models.keys import Key
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
@@ -131,7 +131,7 @@ def test_project_is_gone_while_its_rows_are_deleted_until_the_command_finishes_i
         failure(delete())
         assert "`flask projects delete shelter` goes on" in flask("check").stdout
     assert Pet.select().exists()
-    assert not Domain.select().exists()
+    assert Host.find_by_domain("pets.example.org") is None
     assert client.get("/v1/pets").status_code == 401
     assert Host.find_by_slug("shelter") is None
     assert [row["SLUG"] for row in table(flask("projects", "list"))] == ["rival"]

@@ -7,8 +7,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from petstore.events import note
+from petstore.extensions.hosting.models import Certificate, Domain
 from petstore.models import flush_queues
-from petstore.models.domains import Certificate, Domain
 from petstore.models.projects import Plan, Project
 from tests.cli.outputs import printed, table, text_of
 from tests.harness.browser import Browser

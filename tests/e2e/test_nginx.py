@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from petstore.models.domains import DnsResult, Domain
+from petstore.extensions.hosting.models import DnsResult, Domain
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from tests.e2e.conftest import World

@@ -8,7 +8,7 @@ from typing import Any
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from petstore.hosting.verifier import verifier_of
+from petstore.extensions.hosting.verifier import verifier_of
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
 from tests.harness.form_keys import form_key

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
-from petstore.hosting.verifier import Verifier
-from petstore.models.domains import DnsResult, Domain
+from petstore.extensions.hosting.models import DnsResult, Domain
+from petstore.extensions.hosting.verifier import Verifier
 from petstore.models.projects import Project
 from tests.harness.dns_server import DnsServer, dns_server
 from tests.harness.tls_proxy import TlsProxy, tls_proxy

@@ -1,7 +1,7 @@
 """Fill a project up to the real limits of its keys and domains."""
 
 from petstore import clock
-from petstore.models.domains import MAX_DOMAINS, Domain
+from petstore.extensions.hosting.models import MAX_DOMAINS, Domain
 from petstore.models.keys import MAX_ENDED_KEYS, MAX_WORKING_KEYS, Key
 from petstore.models.projects import Project
 from petstore.quotas.limiter import NEW_KEYS, Limiter

@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
+from petstore.extensions.hosting.models import Domain
 from petstore.models.activity import Event
-from petstore.models.domains import Domain
 from petstore.models.grants import FULL_GRANT
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project

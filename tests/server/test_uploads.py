@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from petstore.dashboard.sessions import COOKIE
+from petstore.extensions.dashboard.sessions import COOKIE
 from tests.harness.form_keys import form_key
 from tests.harness.servers import Gunicorn
 from tests.harness.visitors import Visitor

@@ -15,8 +15,8 @@ import pytest
 from flask import Flask, request, request_started
 from werkzeug.test import TestResponse
 
+from petstore.extensions.hosting.models import Domain
 from petstore.models import flush_queues, orders, pets, retentions
-from petstore.models.domains import Domain
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.models.sessions import Upload

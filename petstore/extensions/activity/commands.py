@@ -1,0 +1,30 @@
+"""flask activity."""
+
+from collections.abc import Iterator
+from itertools import product
+
+import click
+
+from petstore.cli.commands import DatabaseCommand, Row, format_instant, table
+from petstore.cli.projects import project_option, shown_projects
+from petstore.events import TOPICS
+from petstore.extensions import imported
+from petstore.extensions.activity.events import newest, title_of
+from petstore.models.keys import Key
+from petstore.settings import read_settings
+
+
+@click.command(cls=DatabaseCommand)
+@project_option("Only what happened in this project.")
+@table("project, time, topic, event, facts, by, label")
+def activity(slug: str | None) -> Iterator[Row]:
+    """Print who did what in each project in the last 90 days, newest first."""
+    # Each extension names the types of its events when it is imported.
+    list(imported(read_settings().extensions))
+    for project, topic in product(shown_projects(slug), TOPICS):
+        events = newest(project.id, topic)
+        labels = Key.labels(project.id, [event.actor for event in events])
+        for event in events:
+            what = topic, title_of(event), event.facts
+            who = event.actor, labels.get(event.actor)
+            yield project.slug, format_instant(event.at_ms), *what, *who

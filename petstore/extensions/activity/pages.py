@@ -1,0 +1,56 @@
+"""/dashboard/activity: who did what in the project."""
+
+import json
+
+from flask import Flask, render_template
+
+from petstore import clock
+from petstore.events import KEPT, KEPT_MS, SETTINGS, TOPICS
+from petstore.extensions.activity.events import title_of
+from petstore.extensions.dashboard import (
+    PageBlueprint,
+    add_page,
+    current_project,
+    read_list,
+)
+from petstore.models.activity import Event
+from petstore.models.grants import FULL
+from petstore.models.keys import Key
+from petstore.schemas.paging import ActivityQuery
+from petstore.settings import Settings
+from petstore.storage.lists import Cursor, Listing, ListPage
+
+INDEX = "activity.activity"
+
+bp = PageBlueprint("activity", __name__, "/activity", required_role=FULL)
+
+
+def init_app(app: Flask, settings: Settings) -> None:
+    add_page(app, bp, "Activity", INDEX, place=80)
+
+
+@bp.get("")
+def activity() -> str:
+    page = read_list(INDEX, ActivityQuery(), listed)
+    keys = [event.actor for event in page.rows]
+    keys += [event.facts["key"] for event in page.rows if "key" in event.facts]
+    return render_template(
+        "activity.html",
+        page=page,
+        title_of=title_of,
+        topics=TOPICS,
+        labels=Key.labels(current_project().id, keys),
+        kept=KEPT,
+        days=KEPT_MS // clock.MS_PER_DAY,
+    )
+
+
+def listed(project_id: int, cursor: Cursor, topic: str = SETTINGS) -> ListPage:
+    listed = Listing(
+        Event,
+        ((Event.project, project_id), (Event.topic, topic)),
+        search=[Event.at_ms >= clock.now_ms() - KEPT_MS],
+        newest=KEPT,
+    ).show(cursor)
+    rows = [row._replace(facts=json.loads(row.facts)) for row in listed.rows]
+    return listed._replace(rows=rows)

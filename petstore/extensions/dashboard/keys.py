@@ -1,0 +1,147 @@
+"""/dashboard/keys: list, issue, change, rotate and revoke keys."""
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from flask import current_app, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from petstore import clock
+from petstore.extensions.dashboard.forms import (
+    EMPTY,
+    UNCHANGED,
+    Form,
+    Outcome,
+    filled_in,
+    go_to,
+    idempotent,
+    loads_form,
+)
+from petstore.extensions.dashboard.lists import read_query
+from petstore.extensions.dashboard.pages import PageBlueprint
+from petstore.extensions.dashboard.sessions import current_project
+from petstore.extensions.dashboard.sign_in import NOT_CONFIRMED, is_confirmed
+from petstore.models.credentials import PREFIX_LENGTH
+from petstore.models.grants import FULL, Grant
+from petstore.models.keys import STATUSES, Key, LastFullKey
+from petstore.models.requests import totals_of
+from petstore.schemas import text_of
+from petstore.schemas.keys import KEY_KINDS, KeyForm, KeyQuery, NewKeyForm, RotationForm
+from petstore.web.limiter import limiter_of
+
+INDEX = "keys.keys"
+CHANGE_FORM = KeyForm()
+ISSUED_BEFORE = (
+    "You have sent this form before, and it has issued this key. Rotate the key if you "
+    "have not copied it."
+)
+
+
+def _count_new_key() -> None:
+    limiter_of(current_app).count_new_key(current_project().id)
+
+
+# Decorates a view that issues a key.
+issues_key = partial(idempotent, count=_count_new_key)
+# With the reserve, a key that uses up the limits can still be revoked by another one.
+bp = PageBlueprint("keys", __name__, "/keys", required_role=FULL, has_reserve=True)
+
+
+@bp.get("")
+def keys(form: Form = EMPTY) -> str:
+    _, parameters = read_query(KeyQuery())
+    rows = Key.listed(current_project().id, parameters["status"])
+    return render_template(
+        "keys.html",
+        keys=rows,
+        totals=totals_of(rows),
+        statuses=STATUSES,
+        kinds=KEY_KINDS,
+        quota=current_project().quota,
+        form=filled_in(form, url_for(INDEX)),
+        **parameters,
+    )
+
+
+@bp.post("")
+@loads_form(NewKeyForm(), form_page=keys)
+@issues_key
+def issue_key(label: str | None, days: int | None, **granted: Any) -> Outcome:
+    expires_ms = clock.now_ms() + days * clock.MS_PER_DAY if days else None
+    grant = Grant(**granted)
+    project = current_project()
+    new_key = Key.issue(project, grant, label=label, expires_ms=expires_ms)
+    return _show_once(new_key, note=grant.note)
+
+
+@bp.get("/<prefix>")
+def key(prefix: str, form: Form = EMPTY) -> str:
+    key = Key.get_own(current_project().id, prefix)
+    change = filled_in(form, url_for(".key", prefix=prefix))
+    kept = {name: text_of(getattr(key, name)) for name in CHANGE_FORM.fields}
+    return render_template(
+        "key.html",
+        key=key,
+        totals=totals_of([key]),
+        quota=current_project().quota,
+        form=form,
+        change=replace(change, values=kept | change.values),
+    )
+
+
+@bp.post("/<prefix>")
+@loads_form(CHANGE_FORM, form_page=key)
+@idempotent
+def change_key(prefix: str, label: str | None, **granted: Any) -> Outcome:
+    found = Key.get_own(current_project().id, prefix)
+    grant = Grant(found.role, **granted)
+    is_changed = found.change(grant, label)
+    said = f"Saved the key. {grant.note}".rstrip() if is_changed else UNCHANGED
+    return Outcome("keys.key", said, {"prefix": prefix})
+
+
+@bp.post("/<prefix>/rotate")
+@loads_form(RotationForm(), form_page=key)
+@issues_key
+def rotate_key(prefix: str, grace: int) -> Outcome:
+    old = Key.get_own(current_project().id, prefix)
+    new_key = old.rotate(grace)
+    return _show_once(new_key, Key.get_own(current_project().id, prefix))
+
+
+@bp.post("/<prefix>/revoke")
+def revoke_key(prefix: str) -> ResponseReturnValue:
+    """End a key on its next request; to end the last full key, enter it again."""
+    found = Key.get_own(current_project().id, prefix)
+    try:
+        found.revoke(may_be_last=False)
+    except LastFullKey:
+        if not is_confirmed():
+            return key(prefix, NOT_CONFIRMED), 403
+        found.revoke()
+    return go_to("keys.key", "Revoked the key. It no longer works.", prefix=prefix)
+
+
+@bp.post("/<prefix>/unban")
+@idempotent
+def unban_key(prefix: str) -> Outcome:
+    Key.get_own(current_project().id, prefix).unban()
+    said = "Ended the ban. The key works again."
+    return Outcome("keys.key", said, {"prefix": prefix})
+
+
+def _show_once(new_key: str, old: Key | None = None, note: str = "") -> Outcome:
+    prefix = new_key[:PREFIX_LENGTH]
+    key = Key.get_own(current_project().id, prefix)
+    api = f"{request.host_url}v1"
+    page = render_template(
+        "new_key.html",
+        new_key=new_key,
+        key=key,
+        old=old,
+        note=note,
+        api=api,
+        web_page=render_template("web_page.html", key=new_key, api=api),
+    )
+    return Outcome("keys.key", ISSUED_BEFORE, {"prefix": prefix}, page=page)

@@ -1,0 +1,188 @@
+"""/dashboard/animals: list, add, correct, order and remove animals."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from flask import render_template, request, url_for
+
+from petstore.extensions.dashboard.formats import status
+from petstore.extensions.dashboard.forms import (
+    EMPTY,
+    UNCHANGED,
+    Form,
+    Outcome,
+    filled_in,
+    idempotent,
+    loads_form,
+)
+from petstore.extensions.dashboard.lists import read_list
+from petstore.extensions.dashboard.pages import PageBlueprint
+from petstore.extensions.dashboard.sessions import current_project
+from petstore.models.categories import Category
+from petstore.models.grants import WRITE
+from petstore.models.keys import Key
+from petstore.models.orders import Order, correct_pet, withdraw_pet
+from petstore.models.pets import STATUSES, Pet
+from petstore.models.typed_names import typed_category
+from petstore.schemas import text_of
+from petstore.schemas.fields import INTEGER_PATTERN
+from petstore.schemas.orders import OrderForm
+from petstore.schemas.pets import AnimalChangeForm, AnimalForm, DashboardPetQuery
+from petstore.storage.lists import BEFORE_ALL, MAX_ID, Cursor
+
+ANIMALS = "dashboard_pets.animals"
+ANIMAL = "dashboard_pets.animal"
+WITHDRAW = "dashboard_pets.withdraw_animal"
+ADD_AGAIN = "dashboard_pets.add_again"
+ORDER_ANIMAL = "dashboard_pets.order_animal"
+SHOWN_ORDERS = 20
+OFFERED_CATEGORIES = 100
+CHANGE_FORM = AnimalChangeForm()
+
+bp = PageBlueprint(
+    "dashboard_pets", __name__, "/animals", required_role=WRITE, counts_forms=True
+)
+
+
+@bp.get("")
+def animals(form: Form = EMPTY) -> str:
+    project_id = current_project().id
+    page = read_list(ANIMALS, DashboardPetQuery(), Pet.listed)
+    category_id = page.values["category_id"]
+    form = filled_in(form, url_for(ANIMALS))
+    shown = {pet.category_id for pet in page.rows} | {category_id}
+    labels = category_labels(project_id, shown - {None}, form)
+    return render_template(
+        "pets.html",
+        page=page,
+        counts=dict.fromkeys(STATUSES)
+        if page.is_search
+        else Pet.counts(project_id, category_id),
+        statuses=STATUSES,
+        labels=labels,
+        form=form,
+    )
+
+
+@bp.post("")
+@loads_form(AnimalForm(), form_page=animals)
+@idempotent
+def add_animal(category_id: int | str, is_new: bool = False, **members: Any) -> Outcome:
+    """Add an animal; the form stays open for another one of the same category."""
+    project_id = current_project().id
+    number, is_added = typed_category(project_id, category_id, is_new=is_new)
+    pet = Pet.add(project_id, category_id=number, **members)
+    said = f"Added {pet.name} (no. {pet.id})."
+    links = [("Open the animal", url_for(ANIMAL, pet_id=pet.id))]
+    if is_added:
+        said += f" The category {category_id} is new."
+        links.append(("Open the category", url_for(ANIMALS, category=number)))
+    url = url_for(WITHDRAW, pet_id=pet.id, added=1)
+    undo = ("Undo: remove the animal", url)
+    facts, draft = {"animal": pet.id}, (url_for(ANIMALS), {"categoryId": str(number)})
+    return Outcome(ANIMALS, said, facts=facts, links=links, undo=undo, draft=draft)
+
+
+@bp.get("/again")
+def add_again() -> str:
+    """Show the form that adds an animal, filled in with the one that was removed."""
+    return animals(filled_in(EMPTY, url_for(ADD_AGAIN)))
+
+
+@bp.get("/<id:pet_id>")
+def animal(pet_id: int, form: Form = EMPTY) -> str:
+    """Show one animal; the form corrects or orders it."""
+    project_id = current_project().id
+    pet = Pet.get_whole(project_id, pet_id)
+    orders = Order.listed(project_id, Cursor(SHOWN_ORDERS), name=f"#{pet_id}")
+    actions = (url_for(each, pet_id=pet_id) for each in (ANIMAL, ORDER_ANIMAL))
+    form = filled_in(form, *actions)
+    labels = category_labels(project_id, {pet.category_id}, form)
+    return render_template(
+        "pet.html",
+        pet=pet,
+        key_labels=Key.labels(project_id, [pet.added_by, pet.changed_by]),
+        orders=orders,
+        labels=labels,
+        statuses=STATUSES,
+        form=replace(form, values=Form.showing(_texts(pet)).values | form.values),
+    )
+
+
+@bp.post("/<id:pet_id>")
+@loads_form(CHANGE_FORM, form_page=animal)
+@idempotent
+def correct_animal(pet_id: int, is_new: bool = False, **changes: Any) -> Outcome:
+    project_id = current_project().id
+    before = Pet.get_own(project_id, pet_id)
+    links = []
+    if "category_id" in changes:
+        name = changes["category_id"]
+        number, is_added = typed_category(project_id, name, is_new=is_new)
+        changes["category_id"] = number
+        if is_added:
+            links = [("Open the new category", url_for(ANIMALS, category=number))]
+    changes = {x: new for x, new in changes.items() if new != getattr(before, x)}
+    if not changes:
+        return Outcome(ANIMAL, UNCHANGED, {"pet_id": pet_id})
+    pet = correct_pet(project_id, pet_id, **changes)
+    said = f"Saved {pet.name}. Its status is: {status(pet.status)}."
+    said += "".join(f" {each}." for each in _differences(before, pet))
+    facts = {"animal": pet_id}
+    return Outcome(ANIMAL, said, {"pet_id": pet_id}, facts, links)
+
+
+def _differences(before: Pet, now: Pet) -> Iterator[str]:
+    """Yield what was corrected, with the old value and the new one."""
+    if before.name != now.name:
+        yield f"Name: {before.name} → {now.name}"
+    if (old := before.category_id) != (new := now.category_id):
+        labels = Category.labels(current_project().id, [old, new])
+        yield f"Category: {labels[old]} → {labels[new]}"
+    if before.status != now.status:
+        yield f"Status: {status(before.status)} → {status(now.status)}"
+
+
+@bp.post("/<id:pet_id>/withdraw")
+@idempotent
+def withdraw_animal(pet_id: int) -> Outcome:
+    """Remove an animal; with `added`, only if it is as it was added."""
+    project_id = current_project().id
+    pet = Pet.get_own(project_id, pet_id)
+    withdraw_pet(project_id, pet_id, is_as_added="added" in request.args)
+    again, facts = url_for(ADD_AGAIN), {"animal": pet_id, "removed": True}
+    said = f"Removed {pet.name} (no. {pet_id})."
+    links, draft = [("Undo: add it again", again)], (again, _texts(pet))
+    return Outcome(ANIMALS, said, facts=facts, links=links, draft=draft)
+
+
+@bp.post("/<id:pet_id>/order")
+@loads_form(OrderForm(), form_page=animal)
+@idempotent
+def order_animal(pet_id: int, reference: str | None, of: str) -> Outcome:
+    pet = Pet.get_own(current_project().id, pet_id)
+    order = Order.place(current_project().id, pet.id, reference, of=of)
+    said = f"Reserved {pet.name} (order {order.id})."
+    return Outcome(ANIMAL, said, {"pet_id": pet.id}, {"order": order.id})
+
+
+def category_labels(
+    project_id: int, shown: set[int], form: Form = EMPTY
+) -> dict[int, str]:
+    """Return the labels of the categories that a page offers: the first, and its own.
+
+    Its own are those that it shows, and the one that is chosen in the form.
+    """
+    first = Category.page(project_id, after=BEFORE_ALL, limit=OFFERED_CATEGORIES)
+    ids = shown | {category.id for category in first}
+    chosen = form.values.get("categoryId", "")
+    if re.fullmatch(INTEGER_PATTERN, chosen):
+        ids |= Category.known(project_id, [min(int(chosen), MAX_ID)]).keys()
+    return Category.labels(project_id, sorted(ids))
+
+
+def _texts(pet: Pet) -> dict[str, str]:
+    """Return the fields of a form that is filled in with an animal."""
+    return {name: text_of(value) for name, value in CHANGE_FORM.dump(pet).items()}

@@ -1,0 +1,103 @@
+"""Animals and orders of a project as CSV, in parts that are read along an index."""
+
+import csv
+import io
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from typing import Any, NamedTuple
+
+import peewee
+
+from petstore import clock, timeouts
+from petstore.extensions.sheets.lines import defused
+from petstore.models.categories import Category
+from petstore.models.orders import Order
+from petstore.models.pets import Pet
+from petstore.schemas import ResourceSchema, text_of
+from petstore.schemas.orders import OrderSchema
+from petstore.schemas.pets import PetSchema
+from petstore.storage import db
+from petstore.storage.lists import BEFORE_ALL
+
+
+class Export(NamedTuple):
+    """A resource, with one more column: the names of what one of its ids refers to."""
+
+    read: Callable[..., list[Any]]
+    schema: ResourceSchema
+    id: str  # the member that refers to it; the names are in the next column
+    head: str  # of the next column
+    find_names: Callable[[int, list[Any]], dict[int, str]]  # by ids
+
+
+def animals(project_id: int, separator: str = ",") -> Iterator[bytes]:
+    names = "categoryId", "category", _names_of_categories
+    export = Export(Pet.page, PetSchema(many=True), *names)
+    return _parts(export, project_id, separator)
+
+
+def orders(project_id: int, separator: str = ",") -> Iterator[bytes]:
+    names = "petId", "pet", _names_of_pets
+    export = Export(Order.page, OrderSchema(many=True), *names)
+    return _parts(export, project_id, separator)
+
+
+def _names_of_categories(project_id: int, pets: list[Any]) -> dict[int, str]:
+    return Category.names(project_id, {pet.category_id for pet in pets})
+
+
+def _names_of_pets(project_id: int, orders: list[Any]) -> dict[int, str]:
+    names = Pet.names(project_id, {order.pet_id for order in orders})
+    ids = [order.id for order in orders]
+    return Order.names_of_withdrawn(project_id, ids) | names
+
+
+def _parts(export: Export, project_id: int, separator: str) -> Iterator[bytes]:
+    heads = [each.data_key or name for name, each in export.schema.fields.items()]
+    place = heads.index(export.id) + 1
+    heads.insert(place, export.head)
+    yield _text([heads], separator)
+    limit, after = timeouts.LIMITS.exported_rows, BEFORE_ALL
+    ends = clock.monotonic() + timeouts.LIMITS.send_seconds
+    while True:
+        try:
+            # No connection is kept while the client reads, or when it has gone.
+            with closing(db):
+                rows = export.read(project_id, after=after, limit=limit)
+                dumped = export.schema.dump(rows)
+                names = export.find_names(project_id, rows)
+        except peewee.PeeweeException as error:
+            # Wait for the database, since a download that has begun would be cut off.
+            has_time = after != BEFORE_ALL and clock.monotonic() < ends
+            if not (has_time and db.is_outage(error)):
+                raise
+            db.recover(error)
+            time.sleep(timeouts.LIMITS.back_off_seconds)
+            continue
+        if not rows:
+            return
+        lines = []
+        for members in dumped:
+            values = [*members.values()]
+            values.insert(place, names.get(members[export.id], ""))
+            lines.append([_cell(value, separator) for value in values])
+        yield _text(lines, separator)
+        after = rows[-1].id
+        time.sleep(timeouts.LIMITS.export_pause_seconds)
+
+
+def _cell(value: Any, separator: str) -> str:
+    text = text_of(value)
+    return defused(text, separator) if isinstance(value, str | list) else text
+
+
+def _text(lines: Sequence[Sequence[str]], separator: str) -> bytes:
+    text = io.StringIO(newline="")
+    plain = csv.writer(text, delimiter=separator)
+    # A program that separates by commas anyway finds fewer of them.
+    quoted = csv.writer(text, delimiter=separator, quoting=csv.QUOTE_ALL)
+    for line in lines:
+        has_comma = separator != "," and any("," in cell for cell in line)
+        (quoted if has_comma else plain).writerow(line)
+    return text.getvalue().encode()

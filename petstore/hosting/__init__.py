@@ -1,3 +1,0 @@
-"""A project's own hosts: names, DNS records, certificates, and what a proxy asks."""
-
-from petstore.hosting.routing import init_app as init_app

@@ -1,1 +1,0 @@
-"""Animals and orders as CSV, for spreadsheets: what goes out, and what comes in."""
