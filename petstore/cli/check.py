@@ -5,22 +5,25 @@ import re
 import shutil
 import socket
 import tempfile
-from collections.abc import Callable
+from collections.abc import Sequence
+from errno import ENOSPC
 from pathlib import Path
 
 import click
 import peewee
 from flask import current_app
 from flask.cli import with_appcontext
-from redis.exceptions import RedisClusterException, RedisError
+from redis.exceptions import NoPermissionError, RedisClusterException, RedisError
 
 from petstore import clock, randomness, timeouts
 from petstore.cli.commands import Command, echo_json, in_one_line, json_option
 from petstore.models import RuleError
 from petstore.models.projects import Project
 from petstore.models.secrets import Secret
-from petstore.quotas.limiter import Limiter
+from petstore.quotas.fallback import FallbackRateLimiter
+from petstore.quotas.limiter import STRANGERS
 from petstore.quotas.redis import redis_storage
+from petstore.quotas.strategy import AlignedWindowRateLimiter, Window
 from petstore.settings import (
     INTERFACE,
     MEMORY,
@@ -30,29 +33,44 @@ from petstore.settings import (
 )
 from petstore.storage import db, migrator
 
-# `ok`, `warning` (which may be intended) or `wrong`; and what was found, or what is
-# wrong, what that means, and what to do.
+# `ok`, `warning` (which may be intended), `wrong`, or `skipped` (it could not be looked
+# at); and what was found, or what is wrong, what that means, and what to do.
 Result = tuple[str, str]
+Row = tuple[str, str, str]  # and before these the name of the check
 
 OLDEST_POSTGRESQL = 14
 OLDEST_REDIS = 6
 REDIS_SECONDS = 1.5  # for each step; connecting may be tried twice
 POLICY = "noeviction"
+OF_REDIS = RedisError, RedisClusterException
+OF_DATABASE = migrator.NotMigrated, peewee.DatabaseError, RuleError
 MAX_CLOCK_MS = 2 * clock.MS_PER_SECOND
 LEAST_FREE_MIB = 500
-# Patterns of errors, each with what to do. The first one that matches counts.
+# What to do, by words of what was found. A server that answers has said itself what has
+# to be another in its URL or there.
 REMEDIES = {
-    "flask migrate|release before": "",  # the text says what to do
     "CERTIFICATE_VERIFY_FAILED": "If the certificate is self-signed, as on many "
     "platforms, append ?ssl_cert_reqs=none to REDIS_URL; otherwise set SSL_CERT_FILE "
     "to a file with that of its authority",
+    "session is read-only|read-only transaction": "If it is a standby, name the "
+    "primary server in its URL; otherwise set default_transaction_read_only to off",
+    "read only replica|Link with MASTER": "Name the primary server in its URL",
+    "no pg_hba.conf entry": "If the server takes only TLS, append ?sslmode=require to "
+    "its URL; otherwise let pg_hba.conf allow the connection",
+    "Connection refused": "Start its server, or correct host and port in its URL",
+    "resolve|not known|name res": "Correct the host in its URL, or repair DNS here",
+    "wait timeout|Timeout (connecting|reading)|in time|too long": "Its server hangs, a "
+    "firewall is between, or host, port or TLS of its URL are wrong",
+    "starting up|shutting down|recovery mode|loading the": "Wait; its log says why",
+    "too many (clients|conn)|connection slots|no more conn": "Raise max_connections or "
+    "the limit of the role or the database, or lower WEB_CONCURRENCY",
     "OOM": "Raise its maxmemory",
-    "(?i)read-only transaction|read only replica": "Name the primary server in its URL",
-    "(?i)disk is full|no space|disk i/o|misconf": "Make room on its disk",
-    "(?i)readonly|unable to open|permission denied": "Let the user of the service "
-    "write to it and to its directory",
-    "(?i)password|auth|permissions": "Correct the user, the password or the rights",
-    "": "Start its server, or correct its URL",
+    "disk is full|No space": "Make room on its disk",
+    "disk I/O": "Look for faults of its disk in the log of the kernel",
+    "readonly database|unable to open": "Let the service write to it and its directory",
+    "file locked|is locked": "End the process that keeps it locked; fuser names it",
+    "not a database|malformed": "Restore it from a backup",
+    "": "Correct that in its URL or on its server",
 }
 UNSERVED = "Requests get a 503"
 UNCOUNTED = "Each worker counts for itself, so projects may get more than their limits"
@@ -64,24 +82,38 @@ UNCOUNTED = "Each worker counts for itself, so projects may get more than their 
 def check(*, as_json: bool) -> None:
     """Check the settings, the stores and the network, and say what to do."""
     settings = current_app.extensions["settings"]
-    results = [(name, *_result(run, settings)) for name, run in CHECKS.items()]
+    rows: list[Row] = []
+    for name in CHECKS:
+        rows.append((name, *_result(name, settings, rows)))
     if as_json:
         names = ("check", "status", "message")
-        echo_json(dict(zip(names, result, strict=True)) for result in results)
+        echo_json(dict(zip(names, row, strict=True)) for row in rows)
     else:
-        for name, status, message in results:
+        for name, status, message in rows:
             click.echo(f"{name:<11} {status:<8} {message}")
-    if any(status == "wrong" for _, status, _ in results):
+    if any(status == "wrong" for _, status, _ in rows):
         raise click.exceptions.Exit(1)
 
 
-def _result(run: Callable[[Settings], Result], settings: Settings) -> Result:
+def _result(name: str, settings: Settings, others: Sequence[Row] = ()) -> Result:
+    """Run a check; what is wrong with a store is told once, by its own check."""
     try:
-        return run(settings)
-    except (RedisError, RedisClusterException) as error:
-        return "wrong", _explained(error, UNCOUNTED)
-    except (migrator.NotMigrated, peewee.DatabaseError, RuleError) as error:
-        return "wrong", _explained(error, UNSERVED)
+        return CHECKS[name](settings)
+    except (*OF_REDIS, *OF_DATABASE) as error:
+        store = "redis" if isinstance(error, OF_REDIS) else "database"
+        if any((store, "wrong") == other[:2] for other in others):
+            return "skipped", f"not looked at, since {store} is wrong"
+        if name == store and isinstance(error, NoPermissionError):
+            return "skipped", f"not looked at: {in_one_line(error)}"
+        fault = error.__context__ if isinstance(error, migrator.NotMigrated) else error
+        if not isinstance(fault, (*OF_REDIS, peewee.DatabaseError)):
+            return "wrong", str(error)  # which says what to do
+        meaning = UNCOUNTED if name in ("redis", "counters") else UNSERVED
+        if store == "database" and not db.is_outage(fault):
+            meaning = "Requests get a 500"
+        return "wrong", _explained(error, meaning)
+    except OSError as error:
+        return "skipped", f"not looked at: {in_one_line(error)}"
 
 
 def check_version(_settings: Settings) -> Result:
@@ -141,11 +173,11 @@ def check_redis(settings: Settings) -> Result:
 
 
 def check_counters(settings: Settings) -> Result:
-    """Count a request of an address that nobody has, as the service counts."""
-    limiter = Limiter(settings)
-    decision = limiter.count(None, f"192.0.2.{randomness.source.randrange(256)}")
-    if limiter.strategy.is_down:
-        return "wrong", _explained(limiter.strategy.reason, UNCOUNTED)
+    """Count a request of nobody, where the service counts."""
+    storage = FallbackRateLimiter(settings.redis_url, settings.workers).open()
+    subject = f"{{check:{randomness.source.randrange(256)}}}"
+    window = Window.of(STRANGERS.minute, subject)
+    decision = AlignedWindowRateLimiter(storage).hit_all([window])
     if settings.redis_url and (fault := _clock_fault(decision.now_ms)):
         return "wrong", f"Redis counts, but {fault}"
     return "ok", "a request was counted"
@@ -167,9 +199,10 @@ def check_metrics(settings: Settings) -> Result:
         with tempfile.TemporaryFile(dir=place) as file:
             os.posix_fallocate(file.fileno(), 0, needed)
     except OSError as error:
+        remedy = "Make room" if error.errno == ENOSPC else "Let the service write there"
         return "wrong", (
             f"{place} takes no {needed // 1024:,} KiB of metrics: {error.strerror}. "
-            "Workers may start without metrics, or not at all. Make room, or set "
+            f"Workers may start without metrics, or not at all. {remedy}, or set "
             "PROMETHEUS_MULTIPROC_DIR to another directory in memory"
         )
     return "ok", f"{place} has room for the metrics of {settings.workers} workers"
@@ -178,6 +211,8 @@ def check_metrics(settings: Settings) -> Result:
 def check_files(_settings: Settings) -> Result:
     if db.file is None:
         return "ok", "none: the data is in PostgreSQL"
+    if not db.file.exists():
+        return "skipped", f"not looked at: there is no {db.file}"
     if db.is_readable_by_others():
         return "wrong", (
             f"{db.file} can be read by other users of this machine, and it holds "
@@ -229,11 +264,11 @@ CHECKS = {
 }
 
 
-def _explained(error: Exception | str, meaning: str) -> str:
+def _explained(error: Exception, meaning: str) -> str:
     """Return what is wrong, what it means, and what to do, in one line."""
     text = in_one_line(error).rstrip(".?")
     remedy = next(words for part, words in REMEDIES.items() if re.search(part, text))
-    return f"{text}. {meaning}. {remedy}" if remedy else text
+    return f"{text}. {meaning}. {remedy}"
 
 
 def _without_secrets(url: str) -> str:
@@ -243,6 +278,8 @@ def _without_secrets(url: str) -> str:
 def _addresses(name: str) -> str:
     try:
         found = socket.getaddrinfo(f"{name}.", None, proto=socket.IPPROTO_TCP)
-    except OSError:
+    except socket.gaierror as error:
+        if error.errno not in (socket.EAI_NONAME, socket.EAI_NODATA):
+            raise
         return ""
     return ", ".join(sorted({str(address[0]) for *_, address in found}))

@@ -128,8 +128,8 @@ def _errors_in_one_line() -> Iterator[None]:
 
 
 def in_one_line(message: Exception | str) -> str:
-    """Return a message in one line; drivers and click may break it into several."""
-    return " ".join(str(message).split())
+    """Return a message in one line, without the SQL that PostgreSQL adds to its own."""
+    return " ".join(str(message).partition("\nLINE ")[0].split())
 
 
 def table(

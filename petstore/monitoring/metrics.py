@@ -33,7 +33,7 @@ EVENTS = {
     "key_banned": Counter("petstore_bans", "Keys that were banned."),
     "database_error": Counter(
         "petstore_database_errors",
-        "Requests that failed because the database did not answer.",
+        "Requests that the database did not answer.",
     ),
 }
 

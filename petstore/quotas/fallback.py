@@ -1,7 +1,7 @@
 """Counts in this process while the counter storage is away.
 
-Each worker logs an outage once. From time to time, a request tries the storage again.
-All requests use the storage as soon as it answers.
+Each worker logs each cause of an outage once. From time to time, a request tries the
+storage again. All requests use the storage as soon as it answers.
 """
 
 import threading
@@ -28,6 +28,7 @@ from petstore.quotas.strategy import (
 from petstore.storage import Busy, counters, db
 
 ID_LENGTH = 12  # of 64 different characters
+COUNTERS_LOST = "counters_lost"
 
 
 class FallbackRateLimiter(AlignedWindowRateLimiter):
@@ -44,8 +45,10 @@ class FallbackRateLimiter(AlignedWindowRateLimiter):
         self._lock = threading.Lock()
         self._own = AlignedWindowRateLimiter(ShareStorage(workers))
         self.is_down = False  # whether requests are counted here
-        self.reason = ""  # why the last outage began
-        self.answers = True  # whether the storage answered when it was last asked
+        self._causes: set[str] = set()  # of this outage, which are logged
+        # Whether the storage answered when it was last asked; None if it could not be
+        # asked, since the data are away.
+        self.answers: bool | None = True
         self._failed: Sequence[Window] = ()  # what could not be counted
         self._retry_at = 0.0
 
@@ -65,7 +68,7 @@ class FallbackRateLimiter(AlignedWindowRateLimiter):
         storage = self.storage
         try:
             if not self._is_open:
-                storage = self._open()
+                storage = self.open()
             if self.is_down:
                 # In a cluster, the node that is away may be another one.
                 super().hit_all(self._failed, cost=0)
@@ -82,18 +85,26 @@ class FallbackRateLimiter(AlignedWindowRateLimiter):
         self.answers = True
         if self.is_down and cost:
             self.is_down = False
-            emit("counters_restored")
+            if COUNTERS_LOST in self._causes:
+                emit("counters_restored")
+            self._causes.clear()
         return decision
 
     def _begin_outage(self, windows: Sequence[Window], reason: Exception) -> None:
         # Servers and connections may have changed.
-        self._is_open, self.answers = self._redis_url is None, False
+        self._is_open = self._redis_url is None
+        needs_data = self._redis_url is not None or counters.obj is db.obj
+        is_of_data = needs_data and isinstance(reason, peewee.PeeweeException)
+        self.answers = None if is_of_data else False
         self._retry_at = clock.monotonic() + timeouts.LIMITS.retry_store_seconds
         if not self.is_down:  # otherwise another request was faster
-            self.is_down, self._failed, self.reason = True, windows, str(reason)
-            emit("counters_lost", reason=self.reason)
+            self.is_down, self._failed = True, windows
+        cause = "database_error" if is_of_data else COUNTERS_LOST
+        if cause not in self._causes:
+            self._causes.add(cause)
+            emit(cause, reason=str(reason))
 
-    def _open(self) -> AlignedWindowStorage:
+    def open(self) -> AlignedWindowStorage:
         """Return the storage; open Redis if it is not open.
 
         That may fail: a cluster is asked for its nodes, and the keys begin with an id

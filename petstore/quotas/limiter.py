@@ -141,8 +141,11 @@ class Limiter:
         if not self.strategy.hit(NEW_KEYS, f"new-keys:{project_id}"):
             raise TooManyNewKeys(NEW_KEYS.amount)
 
-    def store_answers(self) -> bool:
-        """Look at the counter storage; return whether it answered."""
+    def store_answers(self) -> bool | None:
+        """Look at the counter storage; return whether it answered.
+
+        Return None if it could not be asked, since the database is away.
+        """
         self.strategy.test(STRANGERS.minute, "look")
         return self.strategy.answers
 

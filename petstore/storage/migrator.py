@@ -52,7 +52,7 @@ def require_migrated() -> None:
         try:
             pending = _pending(runner)
         except peewee.DatabaseError as error:
-            reason = " ".join(str(error).split())
+            reason = " ".join(str(error).partition("\nLINE ")[0].split())
             # The URL of a server may contain a password, a path does not.
             name = database.file or "the database"
             raise NotMigrated(f"DATABASE_URL: cannot open {name}: {reason}") from None

@@ -139,7 +139,7 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
     def __init__(self, url: str) -> None:
         self._has_time_limits = True
         self._refuses_until = 0.0  # by `clock.monotonic`
-        self._refusal = psycopg.OperationalError
+        self._refusal: tuple[type[psycopg.Error], str] = psycopg.OperationalError, ""
         self._failed_at: dict[str, float] = {}  # by host
         self._distrusted_at = 0.0  # connections that were opened before are not used
         self._forgotten_at = 0.0  # those that have not answered since are not, either
@@ -360,7 +360,8 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
     def _open_new(self) -> PooledConnection:
         limits = timeouts.LIMITS
         if clock.monotonic() < self._refuses_until:
-            raise self._refusal("no connection a moment ago")
+            refusal, reason = self._refusal
+            raise refusal(f"a moment ago: {reason}")
         options = {"client_encoding": "utf8"}
         if self._has_time_limits:
             options["target_session_attrs"] = "read-write"
@@ -372,9 +373,9 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
         # `TimeoutError`: a name is not found in time. `UnicodeError`: a host like a..b.
         except (psycopg.Error, TimeoutError, UnicodeError) as error:
             self._refuses_until = clock.monotonic() + limits.back_off_seconds
-            is_full = isinstance(error, Full)
-            self._refusal = Full if is_full else psycopg.OperationalError
-            raise self._refusal(str(error)) from error
+            refusal = Full if isinstance(error, Full) else psycopg.OperationalError
+            self._refusal = refusal, str(error) or "the host was not found in time"
+            raise refusal(self._refusal[1]) from error
 
     def _open_one(self, hosts: list[str]) -> PooledConnection:
         """Connect to one of the hosts; those that have failed last are tried last.

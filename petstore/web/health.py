@@ -58,7 +58,8 @@ def healthz() -> dict[str, str]:
 def readyz() -> tuple[dict[str, str], int, Mapping[str, str]]:
     """Answer 200 while the database can be written, even without the counter store."""
     answers = limiter_of(current_app).store_answers()
-    stores = {"counters": "ok" if answers else "degraded"}
+    counters = {True: "ok", False: "degraded", None: "unknown"}[answers]
+    stores = {"counters": counters}
     if not current_app.extensions["probe"].is_writable():
         return {"status": "unavailable"} | stores, 503, RETRY_AFTER_A_SECOND
     return {"status": "ok"} | stores, 200, NO_HEADERS

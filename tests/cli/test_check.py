@@ -2,14 +2,15 @@
 
 import json
 import socket
+import sqlite3
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from unittest.mock import Mock
 
 import psycopg
 import pytest
-import redis
 from peewee import OperationalError
 
 from petstore import clock as service_clock
@@ -38,7 +39,7 @@ def checked() -> Checked:
         settings = read_settings(environ)
         with databases.set_aside():
             open_databases(settings)
-            return check._result(CHECKS[name], settings)
+            return check._result(name, settings)
 
     return checked
 
@@ -129,40 +130,43 @@ def test_stores_that_are_too_old_are_wrong(
 
 
 @pytest.mark.parametrize(
-    ("fault", "remedy"),
+    ("fault", "code", "remedy"),
     [
-        ("database or disk is full", "Make room on its disk"),
-        ("attempt to write a readonly database", "write to it and to its directory"),
-        ("INSERT in a read-only transaction", "Name the primary server in its URL"),
+        ("database or disk is full", sqlite3.SQLITE_FULL, "Make room on its disk"),
+        ("disk I/O error", sqlite3.SQLITE_IOERR, "in the log of the kernel"),
+        ("attempt to write a readonly database", sqlite3.SQLITE_READONLY, "directory"),
     ],
 )
-def test_database_that_cannot_be_written_is_wrong(
+def test_file_that_cannot_be_written_is_wrong(
     checked: Checked,
     sqlite_url: str,
     monkeypatch: pytest.MonkeyPatch,
     fault: str,
+    code: int,
     remedy: str,
 ):
-    fail = Mock(side_effect=OperationalError(fault))
-    monkeypatch.setattr(Secret, "try_database", fail)
+    error, cause = OperationalError(fault), sqlite3.OperationalError(fault)
+    error.__context__, cause.sqlite_errorcode = cause, code
+    monkeypatch.setattr(Secret, "try_database", Mock(side_effect=error))
     status, message = checked("database", DATABASE_URL=sqlite_url)
     assert status == "wrong"
     assert message.startswith(f"{fault}. Requests get a 503. ")
     assert message.endswith(remedy)
 
 
-def test_redis_that_cannot_be_written_is_wrong(
-    checked: Checked, sqlite_url: str, redis_url: str
-):
-    stores = {"DATABASE_URL": sqlite_url, "REDIS_URL": redis_url}
-    assert checked("counters", **stores)[0] == "ok"
-    with redis.Redis.from_url(redis_url) as client:
-        client.config_set("maxmemory", 1000)
-        status, message = checked("counters", **stores)
-        client.config_set("maxmemory", 0)
+def test_file_that_is_locked_or_damaged_is_wrong(checked: Checked, sqlite_url: str):
+    file = sqlite_url.removeprefix("sqlite:///")
+    with databases.locked(file):
+        assert "fuser names it" in checked("database", DATABASE_URL=sqlite_url)[1]
+    Path(file).write_bytes(b"garbage " * 4096)
+    status, message = checked("database", DATABASE_URL=sqlite_url)
     assert status == "wrong"
-    assert "Each worker counts for itself" in message
-    assert message.endswith("Raise its maxmemory")
+    assert message.endswith("Restore it from a backup")
+
+
+def test_file_that_is_not_there_is_not_looked_at(checked: Checked, tmp_path: Path):
+    url = f"sqlite:///{tmp_path}/none.db"
+    assert checked("files", DATABASE_URL=url)[0] == "skipped"
 
 
 def test_little_room_on_the_disk_is_a_warning(
@@ -179,7 +183,7 @@ def test_directory_that_takes_no_metrics_is_wrong(checked: Checked, tmp_path: Pa
     full = Path("/proc/petstore")  # no file can be made there
     status, message = checked("metrics", PROMETHEUS_MULTIPROC_DIR=str(full))
     assert status == "wrong"
-    assert "set PROMETHEUS_MULTIPROC_DIR to another directory" in message
+    assert "Let the service write there, or set PROMETHEUS_MULTIPROC_DIR" in message
 
 
 def test_clock_of_redis_more_than_two_seconds_off_is_wrong(
@@ -247,12 +251,12 @@ def test_base_domain_requires_a_trusted_proxy(checked: Checked):
 
 
 def test_base_domain_needs_wildcard(checked: Checked, monkeypatch: pytest.MonkeyPatch):
-    found: dict[str, str | None] = {}
+    found: dict[str, Any] = {}
 
     def look_up(name: str, *_: object, **__: object) -> list[tuple]:
         if address := found.get(name, found["below"]):
             return [(socket.AF_INET, 0, 0, "", (address, 0))]
-        raise socket.gaierror
+        raise socket.gaierror(found.get("why", socket.EAI_NONAME), "no address")
 
     monkeypatch.setattr(socket, "getaddrinfo", look_up)
     one, other = "192.0.2.1", "192.0.2.2"
@@ -266,3 +270,5 @@ def test_base_domain_needs_wildcard(checked: Checked, monkeypatch: pytest.Monkey
         told = checked("hosts", PETSTORE_BASE_DOMAIN=BASE)
         assert told[0] == status
         assert f"*.{BASE}" in told[1]
+    found["why"] = socket.EAI_AGAIN
+    assert checked("hosts", PETSTORE_BASE_DOMAIN=BASE)[0] == "skipped"
