@@ -40,7 +40,7 @@ def test_category_is_found_by_its_name_whatever_its_case_and_blanks(
         add(shop, number, name)
     add(project, 4, "Guinea\xa0 pigs")
     for name, number in (
-        *(("DOGS ", 9), ("ömers", 3), ("O\u0308mers", 3), (12, 12)),
+        *(("DOGS ", 9), ("ömers", 3), ("O\u0308mers", 3), (9, 9)),
         *(("guinea pigs", 4), ("Guinea  pigs\xa0", 4)),
     ):
         assert typed_category(project.id, name) == (number, False)
