@@ -124,8 +124,9 @@ ERRORS = {
     ),
     "unsupported_media_type": ErrorType(
         415,
-        "The body is not application/json.",
-        "The body must be JSON, sent with Content-Type: application/json.",
+        "The body is not application/json, or compressed; the message says which.",
+        "The body must be JSON, sent {}.",
+        ("with Content-Type: application/json",),
     ),
     "unknown_host": ErrorType(
         421,

@@ -38,9 +38,8 @@ from petstore.web.error_handlers import answer_rule_error
 NO_PARAMETERS = StrictSchema()
 _IDEMPOTENCY_KEY = re.compile(r"[!-~]{1,255}")
 HOST_CHARACTERS = "[]:%!$&'()*+,;="  # besides letters and such (RFC 3986 section 3.2)
-ACCEPT_PATCH = {"Accept-Patch": "application/json"}  # RFC 5789 section 3.1
-NOT_JSON = "body: must be JSON in UTF-8, with numbers up to 1.8e308"
-NOT_UTF8 = "body: must be UTF-8"
+JSON = "application/json"
+ACCEPT_PATCH = {"Accept-Patch": JSON}  # RFC 5789 section 3.1
 MAX_MEMBERS = 100
 # It matches a body with more members than that, before any of them is parsed. In JSON,
 # each colon outside of strings follows the name of a member. An object without members
@@ -266,12 +265,13 @@ def read_object() -> Members:
     """Return the members of the request's JSON object; fractions are `Decimal`."""
     request = current_request()
     media_type, parameters = parse_options_header(request.environ.get("CONTENT_TYPE"))
-    is_json = media_type.lower() == "application/json"
+    is_json = media_type.lower() == JSON
     if not is_json or request.environ.get("HTTP_CONTENT_ENCODING"):
         headers = ACCEPT_PATCH if request.method == "PATCH" else NO_HEADERS
-        raise ErrorResponse("unsupported_media_type", headers=headers)
+        how = "without Content-Encoding" if is_json else f"with Content-Type: {JSON}"
+        raise ErrorResponse("unsupported_media_type", how, headers=headers)
     if parameters.get("charset", "utf-8").lower() not in CHARSETS:
-        raise InvalidRequest(NOT_UTF8)
+        raise InvalidRequest("Content-Type: must not have another charset than utf-8")
     body = request.get_data(cache=False)
     # These are quickly counted, and seldom many.
     most = body.count(b":") + body.count(b"{")
@@ -291,13 +291,15 @@ def _parse(body: bytes) -> Any:
         orjson.loads(body)
         return _decoder.raw_decode(text.lstrip())[0]
     except UnicodeDecodeError:
-        raise InvalidRequest(NOT_UTF8) from None
+        raise InvalidRequest("body: must be UTF-8") from None
     except orjson.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         fault = f"body: is not JSON at {place}: {error.msg}"
         raise InvalidRequest(fault) from None
-    except (ValueError, ArithmeticError, RecursionError):
-        raise InvalidRequest(NOT_JSON) from None
+    except RecursionError:
+        raise InvalidRequest("body: has too many levels") from None
+    except (ValueError, ArithmeticError):
+        raise InvalidRequest("body: has a number with too large an exponent") from None
 
 
 _decoder = json.JSONDecoder(object_pairs_hook=Members, parse_float=Decimal)

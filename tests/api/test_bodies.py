@@ -80,7 +80,7 @@ def test_message_says_where_the_json_ends(client: FlaskClient):
         (b'{\n "name": "\xc3\x84",\n}', "at line 2, column 13: trailing comma"),
         (b'{"\xc3\x84": x}', "at line 1, column 7: unexpected character"),
         (b'{"name": "\xff"}', "body: must be UTF-8"),
-        (b'{"name": 1e-99999999999999999999}', "numbers up to 1.8e308"),
+        (b'{"name": 1e-99999999999999999999}', "a number with too large an exponent"),
     ):
         assert fault in send(client, body).json["message"]
 
@@ -100,6 +100,17 @@ def test_body_at_fault_is_refused_with_its_reasons(client: FlaskClient, order: d
         assert error_of(answer) == INVALID
         assert answer.json["message"].startswith(fault)
     assert [client.get(path).json for path in paths] == before
+
+
+def test_media_type_is_refused_for_what_was_found(client: FlaskClient):
+    for headers, said in (
+        ({"Content-Type": "text/json"}, "sent with Content-Type: application/json."),
+        ({"Content-Encoding": "gzip"}, "sent without Content-Encoding."),
+        ({"Content-Type": "application/json; charset=latin-1"}, "charset than utf-8"),
+    ):
+        sent = {"Content-Type": "application/json"} | headers
+        message = client.post(PETS, data=PET, headers=sent).json["message"]
+        assert message.endswith(said)
 
 
 def test_each_member_at_fault_is_named_and_a_long_name_is_cut(client: FlaskClient):

@@ -32,6 +32,8 @@ PROXY_ADVICE = (
     "If it is there already, a proxy of your provider hides it: switch it off "
     "(at Cloudflare, set the proxy status to DNS only)."
 )
+NO_SERVER = "The service has no DNS server; only its operators can put this right"
+WHOSE = "Its DNS servers fail, or that of the service: check yours, or try later"
 # Projects do not see names and addresses of the operator's own network.
 INTERNAL_NAME = "a name that is not public"
 INTERNAL_ADDRESS = "an address that is not public"
@@ -66,7 +68,7 @@ class RequiredRecords(NamedTuple):
 
 
 class Unanswered(Exception):
-    """DNS gave no answer; the text says for which name, and why."""
+    """DNS gave no answer; the text says for which name, why, and what to do."""
 
 
 class NotPublic(Exception):
@@ -78,8 +80,7 @@ def check_dns(required: RequiredRecords, servers: tuple[Address, ...]) -> DnsRes
     try:
         return _check(required, Lookup(servers))
     except Unanswered as reason:
-        advice = "check its DNS servers, or try again later"
-        return DnsResult(None, f"{reason}; {advice}.")
+        return DnsResult(None, f"{reason}.")
     except NotPublic as name:
         return DnsResult(False, f"{name} is an alias of {INTERNAL_NAME}.")
 
@@ -179,9 +180,11 @@ class Lookup:
         try:
             self._resolver = resolver = dns.resolver.Resolver(configure=not servers)
         except dns.resolver.NoResolverConfiguration:
-            raise Unanswered("This machine names no DNS server") from None
+            raise Unanswered(NO_SERVER) from None
         usual = [Address(str(each), resolver.port) for each in resolver.nameservers]
         resolver.nameservers = [*_nameservers(servers or usual)]
+        if not resolver.nameservers:
+            raise Unanswered(NO_SERVER)
         resolver.timeout = timeouts.LIMITS.dns_server_seconds
         resolver.use_edns(False)
 
@@ -198,11 +201,10 @@ class Lookup:
         except dns.resolver.NXDOMAIN as no_such_name:
             answer = no_such_name
         except dns.exception.Timeout:
-            raise Unanswered(f"{name} was not resolved in time") from None
+            raise Unanswered(f"{name} was not resolved in time. {WHOSE}") from None
         except dns.exception.DNSException:
-            raise Unanswered(
-                f"{name} has DNS servers that answer with an error, or with too much"
-            ) from None
+            answered = "was answered with an error, or with too much"
+            raise Unanswered(f"{name} {answered}. {WHOSE}") from None
         end = _text(answer.canonical_name)
         if not (may_be_internal or end == name or is_public(end)):
             raise NotPublic(name)

@@ -12,6 +12,8 @@ import pytest
 
 from petstore.extensions.hosting import dns as module
 from petstore.extensions.hosting.dns import (
+    NO_SERVER,
+    WHOSE,
     Lookup,
     RequiredRecords,
     Unanswered,
@@ -225,7 +227,7 @@ def test_tcp_answer_is_bounded(apex_server: DnsServer, monkeypatch: pytest.Monke
     assert check(apex_server, APEX).is_verified
     assert 15_000 < max(parsed) < 16 * 1024  # in a thread, since it takes long
     apex_server.put(PROOF, "TXT", *others, *(f'"y{text[2:]}' for text in others))
-    assert "answer with an error, or with too much" in fault(apex_server, APEX)
+    assert "answered with an error, or with too much" in fault(apex_server, APEX)
     assert max(parsed) < 16 * 1024
 
 
@@ -245,7 +247,7 @@ def test_broken_answer_is_none(nameserver: DnsServer, set_limits: Callable[..., 
 
     for twist in (truncate, confuse, refuse, fail):
         nameserver.twist = twist
-        assert "answer with an error, or with too much" in fault(nameserver)
+        assert f"answered with an error, or with too much. {WHOSE}" in fault(nameserver)
     nameserver.twist, nameserver.pause_seconds = cut, 0.02
     began = time.monotonic()
     assert "was not resolved in time" in fault(nameserver)
@@ -257,6 +259,7 @@ def test_unresolved_server_keeps_no_other_from_being_asked(nameserver: DnsServer
     unknown = Address("dns.invalid", 53)
     for servers in ((unknown, nameserver.address), (nameserver.address, unknown)):
         assert check_dns(SHOP, servers).is_verified
+    assert check_dns(SHOP, (unknown,)).text == f"{NO_SERVER}."
 
 
 def test_machine_without_a_dns_server_is_told_of(monkeypatch: pytest.MonkeyPatch):
@@ -264,5 +267,5 @@ def test_machine_without_a_dns_server_is_told_of(monkeypatch: pytest.MonkeyPatch
         raise dns.resolver.NoResolverConfiguration
 
     monkeypatch.setattr(dns.resolver, "Resolver", refuse)
-    with pytest.raises(Unanswered, match="This machine names no DNS server"):
+    with pytest.raises(Unanswered, match="only its operators can put this right"):
         Lookup(())
