@@ -12,6 +12,7 @@ import signal
 import socket
 import sys
 import tempfile
+from errno import EACCES, EADDRINUSE
 from pathlib import Path
 
 from gunicorn.arbiter import Arbiter
@@ -99,6 +100,8 @@ def _require_free_ports(server: Arbiter) -> None:
                 probe.bind((host, port))
             except OSError as error:
                 advice = "set PORT to another number, like 8080"
+                if error.errno not in (EADDRINUSE, EACCES):
+                    advice = "bind to an address of this machine"
                 sys.exit(f"Error: {host}:{port}: {error.strerror}; {advice}.")
 
 

@@ -76,6 +76,14 @@ def test_taken_port_ends_gunicorn_with_one_line(sqlite_url: str):
     assert line == f"{taken}; set PORT to another number, like 8080."
 
 
+def test_address_of_another_machine_is_told_as_that(sqlite_url: str):
+    ended = servers.refused_gunicorn({"DATABASE_URL": sqlite_url}, "192.0.2.1:8080")
+    assert ended.stderr.splitlines()[-1] == (
+        "Error: 192.0.2.1:8080: Cannot assign requested address; "
+        "bind to an address of this machine."
+    )
+
+
 @pytest.mark.parametrize("start", [servers.refused_gunicorn, flask_list])
 def test_mistyped_name_of_a_file_leaves_no_file(start: Callable, tmp_path: Path):
     file = tmp_path / "mistyped.db"
