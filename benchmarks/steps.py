@@ -45,8 +45,8 @@ STEPS = {
     "dump": ["petstore.schemas:StrictSchema._serialize"],
     "log": ["petstore.web.request_log:_log"],
     "metrics, records": [
-        "petstore.monitoring.requests:_count",
-        "petstore.monitoring.requests:_record",
+        "petstore.extensions.monitoring.requests:_count",
+        "petstore.extensions.monitoring.requests:_record",
     ],
 }
 BETWEEN, FIRST, NOTHING = "worker", "connection", "nothing"

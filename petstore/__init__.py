@@ -14,7 +14,7 @@ def create_app(settings: Settings | None = None) -> "Flask":
     Raises `SettingError`.
     """
     # Commands need none of these imports, and start in half the time without them.
-    from petstore import api, cli, extensions, monitoring
+    from petstore import api, cli, extensions
     from petstore.storage.database import open_databases
     from petstore.web import (
         application,
@@ -35,7 +35,6 @@ def create_app(settings: Settings | None = None) -> "Flask":
     turns.init_app(app)
     request_log.init_app(app)
     health.init_app(app)
-    monitoring.init_app(app)
     proxies.init_app(app, settings)
     open_databases(settings)
     error_handlers.init_app(app)

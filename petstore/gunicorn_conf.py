@@ -7,9 +7,7 @@ the standard library yet.
 from petstore import gunicorn_hooks
 from petstore.settings import MEMORY
 
-# Gunicorn restores the variable before a reload, and a new master (SIGUSR2) makes its
-# own directory.
-raw_env = [f"{gunicorn_hooks.METRICS_VARIABLE}={gunicorn_hooks.METRICS}"]
+raw_env = [hooks.RAW_ENV for hooks in gunicorn_hooks.EXTENSIONS_HOOKS]
 
 bind = f"0.0.0.0:{gunicorn_hooks.settings.port}"
 workers = gunicorn_hooks.settings.workers

@@ -5,45 +5,30 @@ Gunicorn's master imports it before the worker class has patched the standard li
 and keeps it after a reload. So each hook imports what it needs of the service itself.
 """
 
-import atexit
 import os
-import shutil
 import signal
 import socket
 import sys
-import tempfile
 from errno import EACCES, EADDRINUSE
-from pathlib import Path
+from importlib import import_module
 
 from gunicorn.arbiter import Arbiter
 from gunicorn.workers.base import Worker
 
-from petstore.settings import MEMORY, SettingError, read_settings, unknown_settings
+from petstore.extensions import EXTENSIONS
+from petstore.settings import SettingError, read_settings, unknown_settings
 
-METRICS_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 try:
     settings = read_settings()
-    if given := settings.metrics_directory:
-        os.makedirs(given, exist_ok=True)
-    # In memory if possible: a process that writes to a memory-mapped file waits for a
-    # slow disk.
-    METRICS = tempfile.mkdtemp(prefix="petstore-metrics-", dir=given or MEMORY)
 except SettingError as error:
     sys.exit(f"Error: {error}")
-except OSError as error:
-    sys.exit(f"Error: {METRICS_VARIABLE}: {error}")
-os.environ[METRICS_VARIABLE] = METRICS
-atexit.register(shutil.rmtree, METRICS, ignore_errors=True)
-
-# prometheus_client reads the variable when it is imported. It is imported before gevent
-# replaces locks: a lock of gevent would cost as much as a count, and prometheus_client
-# holds its locks only for a moment.
-from prometheus_client import multiprocess, values
-
-METRICS_KINDS = ("counter", "histogram")
-# Each running worker has a number, which is in the names of its files. A new worker
-# gets the number and the files of one that has ended, so there are never more files.
-_numbers: dict[Worker, int] = {}
+# Those of the extensions that are served. They are imported before gevent replaces
+# what they use.
+EXTENSIONS_HOOKS = [
+    import_module(f"petstore.extensions.{name}.gunicorn_hooks")
+    for name in settings.extensions
+    if EXTENSIONS[name].has_gunicorn_hooks
+]
 
 
 def on_starting(server: Arbiter) -> None:
@@ -55,7 +40,8 @@ def on_starting(server: Arbiter) -> None:
 
     _require_worker(server)
     _require_free_ports(server)
-    os.chown(METRICS, server.cfg.uid, server.cfg.gid)  # which the workers run as
+    for hooks in EXTENSIONS_HOOKS:
+        hooks.on_starting(server)
     for warning in unknown_settings():
         server.log.warning(warning)
     if (limit := open_files()) <= LIMITS.spare_descriptors:
@@ -106,36 +92,18 @@ def _require_free_ports(server: Arbiter) -> None:
 
 
 def pre_fork(server: Arbiter, worker: Worker) -> None:
-    """Make the files for the metrics of a new worker.
+    for hooks in EXTENSIONS_HOOKS:
+        hooks.pre_fork(server, worker)
 
-    If there is no room for them, the worker serves without metrics.
+
+def post_fork(server: Arbiter, worker: Worker) -> None:
+    """Undo what a new worker inherits from the master.
+
+    With the signal handlers of the master, it would lose a signal that arrives before
+    it has handlers of its own.
     """
-    from petstore.timeouts import LIMITS
-
-    number = min({*range(len(_numbers) + 1)} - {*_numbers.values()})
-    new = Path(METRICS, "new")
-    try:
-        for path in (Path(METRICS, f"{kind}_{number}.db") for kind in METRICS_KINDS):
-            if not path.exists():
-                new.write_bytes(bytes(LIMITS.metrics_bytes))
-                os.chown(new, server.cfg.uid, server.cfg.gid)
-                new.rename(path)
-        _numbers[worker] = number
-    except OSError as error:
-        new.unlink(missing_ok=True)
-        server.log.warning(f"a worker starts without metrics, in {METRICS}: {error}")
-
-
-def post_fork(_server: Arbiter, worker: Worker) -> None:
-    """Let a new worker count in its files, and undo what it inherits from the master.
-
-    The worker must not delete the metrics when it ends. With the signal handlers of the
-    master, it would lose a signal that arrives before it has handlers of its own.
-    """
-    values.ValueClass = values.MutexValue
-    if worker in _numbers:
-        values.ValueClass = values.MultiProcessValue(lambda: _numbers[worker])
-    atexit.unregister(shutil.rmtree)
+    for hooks in EXTENSIONS_HOOKS:
+        hooks.post_fork(server, worker)
     for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
 
@@ -147,7 +115,6 @@ def worker_exit(_server: Arbiter, _worker: Worker) -> None:
     flush_queues()
 
 
-def child_exit(_server: Arbiter, worker: Worker) -> None:
-    """Keep the counts of a worker that has ended, but not its live gauges."""
-    if worker in _numbers:
-        multiprocess.mark_process_dead(_numbers.pop(worker))
+def child_exit(server: Arbiter, worker: Worker) -> None:
+    for hooks in EXTENSIONS_HOOKS:
+        hooks.child_exit(server, worker)

@@ -4,7 +4,6 @@ It runs in a copy without them.
 """
 
 import json
-import re
 import shutil
 import subprocess
 import sys
@@ -15,7 +14,6 @@ import pytest
 
 from tests.harness.servers import ROOT
 
-DELETED = ("monitoring",)
 PROGRAM = """
 import time
 from dataclasses import replace
@@ -50,12 +48,6 @@ def core(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("core")
     package = directory / "petstore"
     shutil.copytree(ROOT / "petstore", package)
-    factory = package / "__init__.py"
-    text = factory.read_text()
-    for name in DELETED:
-        shutil.rmtree(package / name)
-        text = re.sub(rf"    {name}\.init_app.*\n|\b{name}, |, {name}\b", "", text)
-    factory.write_text(text)
     for extension in (package / "extensions").glob("*/"):
         shutil.rmtree(extension)
     return directory

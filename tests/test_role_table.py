@@ -21,13 +21,13 @@ from werkzeug.test import TestResponse
 
 from petstore.events import actor
 from petstore.extensions.hosting.models import Domain
+from petstore.extensions.monitoring.models import FailedRequest, failures
 from petstore.models.callers import Caller
 from petstore.models.grants import PUBLIC, ROLES, Grant
 from petstore.models.keys import Key
 from petstore.models.orders import Order
 from petstore.models.pets import Pet
 from petstore.models.projects import Plan, Project
-from petstore.models.requests import FailedRequest, failures
 from petstore.models.sessions import Session
 from petstore.upkeep.projects import set_suspended
 from tests.harness.dns_server import DnsServer

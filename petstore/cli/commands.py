@@ -64,15 +64,11 @@ class Group(Command, AppGroup):
 
 # The modules of the core's commands: one is imported when its command is called.
 COMMANDS = {
-    "check": "petstore.cli.check",
-    "data": "petstore.cli.data",
     "demo": "petstore.cli.data",
     "keys": "petstore.cli.keys",
     "migrate": "petstore.cli.data",
     "projects": "petstore.cli.projects",
     "serve": "petstore.cli.serve",
-    "requests": "petstore.cli.projects",
-    "usage": "petstore.cli.projects",
 }
 
 

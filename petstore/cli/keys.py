@@ -22,8 +22,8 @@ from petstore.models.grants import (
     ROLES,
     Grant,
 )
+from petstore.models.key_usage import totals_of
 from petstore.models.keys import Key
-from petstore.models.requests import totals_of
 from petstore.schemas.fields import name_error
 
 keys = Group(name="keys", help="API keys of the projects.")

@@ -1,13 +1,11 @@
-"""flask projects, usage and requests."""
+"""flask projects."""
 
 import re
 from collections.abc import Callable, Iterator
 
 import click
 
-from petstore import clock
 from petstore.cli.commands import (
-    DatabaseCommand,
     Group,
     Row,
     format_instant,
@@ -16,15 +14,8 @@ from petstore.cli.commands import (
 )
 from petstore.models.plans import FREE, PLANS
 from petstore.models.projects import Plan, Project
-from petstore.models.requests import (
-    FAILURES_KEPT,
-    SHOWN_DAYS,
-    FailedRequest,
-    history,
-)
 from petstore.schemas.fields import name_error
 from petstore.settings import LABEL
-from petstore.storage.lists import Cursor
 from petstore.upkeep.projects import count_rows, delete_project, set_suspended
 
 MOST = 10**12
@@ -168,37 +159,6 @@ def count_again(slug: str | None) -> None:
     for project in shown_projects(slug):
         count_rows(project)
         click.echo(project.rows_held if slug else f"{project.slug} {project.rows_held}")
-
-
-@click.command(cls=DatabaseCommand)
-@project_option("Only the usage of this project.")
-@click.option(
-    "--days",
-    type=click.IntRange(1, SHOWN_DAYS),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="How many days, today included.",
-)
-@table("project, day, served, refused, per day")
-def usage(slug: str | None, days: int) -> Iterator[Row]:
-    """Print the requests served and refused of each project and day (UTC)."""
-    for project in shown_projects(slug):
-        for day, *figures in history(project.id, days):
-            date = clock.utc_date(day * clock.MS_PER_DAY)
-            yield project.slug, date, *figures, project.quota.per_day
-
-
-@click.command(cls=DatabaseCommand)
-@project_option("Only the requests of this project.")
-@table("project, time, operation, status, code, message, key, id")
-def requests(slug: str | None) -> Iterator[Row]:
-    """Print the failed requests of each project in the last 24 hours, newest first."""
-    for project in shown_projects(slug):
-        for _, at_ms, *what in FailedRequest.listed(
-            project.id, Cursor(FAILURES_KEPT)
-        ).rows:
-            yield project.slug, format_instant(at_ms), *what
 
 
 def shown_projects(slug: str | None) -> list[Project]:

@@ -17,15 +17,20 @@ class Extension(NamedTuple):
 
     commands: tuple[str, ...] = ()  # the commands in `commands`
     has_pages: bool = False  # in `pages`, which need the dashboard
+    has_gunicorn_hooks: bool = False  # in `gunicorn_hooks`, which the master imports
 
 
 # In the order in which they are set up.
 EXTENSIONS = {
     DASHBOARD: Extension(),
+    "monitoring": Extension(
+        ("requests", "usage"), has_pages=True, has_gunicorn_hooks=True
+    ),
     "hosting": Extension(("domains",), has_pages=True),
     "sheets": Extension(("animals",), has_pages=True),
     "activity": Extension(("activity",), has_pages=True),
     "openapi": Extension(),
+    "operations": Extension(("check", "data")),
 }
 
 

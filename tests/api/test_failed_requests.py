@@ -8,16 +8,17 @@ import pytest
 from flask.testing import FlaskClient
 
 from petstore import clock
-from petstore.models import requests
-from petstore.models.grants import Grant
-from petstore.models.keys import Key
-from petstore.models.projects import Plan, Project
-from petstore.models.requests import (
+from petstore.extensions.monitoring import models as requests
+from petstore.extensions.monitoring import pages
+from petstore.extensions.monitoring.models import (
     FAILURES_KEPT,
     FailedRequest,
     WriteQueue,
     failures,
 )
+from petstore.models.grants import Grant
+from petstore.models.keys import Key
+from petstore.models.projects import Plan, Project
 from petstore.storage import Row
 from petstore.storage.lists import Cursor
 from petstore.upkeep import housekeeping
@@ -31,7 +32,7 @@ EVERYTHING = Cursor(limit=FAILURES_KEPT + 1)
 def found(project: Project, request_id: str | None = None) -> list[Row]:
     """Write what is waiting, and return the failures that the project sees."""
     failures.flush()
-    return FailedRequest.listed(project.id, EVERYTHING, id=request_id).rows
+    return pages.failures_page(project.id, EVERYTHING, id=request_id).rows
 
 
 def failure(project: Project, number: int = 0, second: int = 0) -> dict[str, Any]:

@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from petstore.models import WriteQueue, requests
+from petstore.extensions.monitoring import models as requests
+from petstore.extensions.monitoring.models import KeyUse, uses
+from petstore.models import WriteQueue
+from petstore.models.key_usage import totals_of
 from petstore.models.keys import USE_STEP_MS, Key, last_uses
 from petstore.models.projects import Plan, Project
-from petstore.models.requests import KeyUse, totals_of, uses
 from tests.harness.clocks import START_MS, Clock
 from tests.harness.databases import of_one_engine
 from tests.harness.services import serving

@@ -5,10 +5,10 @@ from collections.abc import Callable
 import pytest
 from flask.testing import FlaskClient
 
+from petstore.extensions.monitoring.models import FailedRequest, failures
 from petstore.models.grants import PUBLIC, READ, ROLES, Grant
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
-from petstore.models.requests import FailedRequest, failures
 from petstore.upkeep.projects import delete_project, set_suspended
 from tests.api.conftest import REX
 from tests.harness.answers import error_of

@@ -14,8 +14,8 @@ import pytest
 from peewee import OperationalError
 
 from petstore import clock as service_clock
-from petstore.cli import check
-from petstore.cli.check import CHECKS, Result
+from petstore.extensions.operations import check
+from petstore.extensions.operations.check import CHECKS, Result
 from petstore.models.secrets import Secret
 from petstore.settings import read_settings
 from petstore.storage.database import open_databases

@@ -12,13 +12,14 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from petstore.extensions.hosting.models import Domain
+from petstore.extensions.operations import copies
 from petstore.models.keys import Key
 from petstore.models.orders import withdraw_pet
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
 from petstore.models.secrets import Secret
 from petstore.quotas.database import Counter
-from petstore.storage import copies, db
+from petstore.storage import db
 from petstore.storage.database import Databases, databases_at
 from petstore.storage.tables import READ_AT_ONCE
 from tests.cli.contents import contents, fill

@@ -1,7 +1,7 @@
 """Counts whatever a worker could ever count, if it counted it all."""
 
 from petstore.errors import ERRORS
-from petstore.monitoring import requests
+from petstore.extensions.monitoring import requests
 from wsgi import app
 
 statuses = {error.status for error in ERRORS.values()} | {200, 201, 204, 301, 303, 304}

@@ -13,10 +13,8 @@ from petstore.extensions.dashboard import (
     orders,
     pages,
     pets,
-    requests,
     sessions,
     sign_in,
-    usage,
 )
 from petstore.extensions.dashboard.formats import status as status
 from petstore.extensions.dashboard.forms import EMPTY as EMPTY
@@ -55,9 +53,6 @@ def init_app(app: Flask, settings: Settings) -> None:
     add_page(app, categories.bp, "Categories", categories.INDEX, place=40, role=WRITE)
     add_page(app, keys.bp, "Keys", keys.INDEX, place=50)
     add_page(app, open_sessions.bp, "Sessions", open_sessions.INDEX, place=60)
-    add_page(app, requests.bp, "Requests", requests.INDEX, place=90)
-    add_page(app, usage.bp, "Usage", usage.INDEX, place=100)
-    # Compiling these takes 0.1 s. A worker answers nobody meanwhile, so it does this
-    # before it serves.
-    for template in ("macros.html", "usage.html"):
-        app.jinja_env.get_template(template)
+    # Compiling it takes long. A worker answers nobody meanwhile, so it does this before
+    # it serves.
+    app.jinja_env.get_template("macros.html")

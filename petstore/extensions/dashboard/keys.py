@@ -24,8 +24,8 @@ from petstore.extensions.dashboard.sessions import current_project
 from petstore.extensions.dashboard.sign_in import NOT_CONFIRMED, is_confirmed
 from petstore.models.credentials import PREFIX_LENGTH
 from petstore.models.grants import FULL, Grant
+from petstore.models.key_usage import totals_of
 from petstore.models.keys import STATUSES, Key, LastFullKey
-from petstore.models.requests import totals_of
 from petstore.schemas import text_of
 from petstore.schemas.keys import KEY_KINDS, KeyForm, KeyQuery, NewKeyForm, RotationForm
 from petstore.web.limiter import limiter_of

@@ -15,9 +15,9 @@ from petstore import clock as service_clock
 from petstore import timeouts
 from petstore.clock import MS_PER_DAY
 from petstore.models.callers import Caller
+from petstore.models.key_usage import totals_of
 from petstore.models.keys import Key
 from petstore.models.projects import Project
-from petstore.models.requests import totals_of
 from petstore.models.secrets import Secret
 from petstore.models.sessions import MOST_LISTED, Session, seen
 from petstore.storage import db

@@ -10,10 +10,10 @@ from prometheus_client import Counter, Histogram
 
 from petstore import clock
 from petstore.errors import printable
+from petstore.extensions.monitoring.models import KeyUse, failures, uses
 from petstore.models.callers import Caller
 from petstore.models.credentials import masked
 from petstore.models.grants import PUBLIC
-from petstore.models.requests import KeyUse, failures, uses
 from petstore.quotas.strategy import Decision
 from petstore.web.application import ApplicationRequest, camel, current_request
 from petstore.web.turns import turns_of

@@ -15,8 +15,9 @@ from petstore.storage.database import (
     databases_at,
     opened_databases,
 )
-from petstore.storage.sqlite import make_private
 from petstore.storage.tables import READ_AT_ONCE, StoredTable, stored_tables
+
+OWNER_ALONE = 0o600
 
 
 class CopyFailed(Exception):
@@ -32,7 +33,7 @@ def back_up(source: Database, file: Path) -> None:
     try:
         with tempfile.TemporaryDirectory(dir=file.parent, prefix=".backup-") as private:
             partial = Path(private) / file.name
-            make_private(str(partial))
+            os.close(os.open(partial, os.O_CREAT | os.O_EXCL, OWNER_ALONE))
             _copy(source, partial)
             file.hardlink_to(partial)  # which, unlike renaming, replaces no file
         _sync(file.parent)  # SQLite has synced the file
