@@ -52,6 +52,15 @@ def test_no_page_has_an_axe_violation(world: World, page: Page, key: str):
         require_accessible_everywhere(page)
 
 
+def test_the_first_form_is_read_in_the_order_of_its_fields(page: Page, key: str):
+    sign_in(page, key)
+    fields = page.locator("details.adding .field").locator("input, select")
+    boxes = [field.bounding_box() for field in fields.all()]
+    places = [(box["y"], box["x"]) for box in boxes]
+    assert len(places) == 3  # name, category and status
+    assert places == sorted(places)
+
+
 @pytest.mark.parametrize("options", [{}, NO_SCRIPT], indirect=True)
 def test_a_double_click_adds_one_animal_and_issues_one_key(page: Page, key: str):
     sign_in(page, key, "/animals")
