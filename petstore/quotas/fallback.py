@@ -93,13 +93,13 @@ class FallbackRateLimiter(AlignedWindowRateLimiter):
     def _begin_outage(self, windows: Sequence[Window], reason: Exception) -> None:
         # Servers and connections may have changed.
         self._is_open = self._redis_url is None
-        needs_data = self._redis_url is not None or counters.obj is db.obj
-        is_of_data = needs_data and isinstance(reason, peewee.PeeweeException)
-        self.answers = None if is_of_data else False
+        needs_database = self._redis_url is not None or counters.obj is db.obj
+        is_database_away = needs_database and isinstance(reason, peewee.PeeweeException)
+        self.answers = None if is_database_away else False
         self._retry_at = clock.monotonic() + timeouts.LIMITS.retry_store_seconds
         if not self.is_down:  # otherwise another request was faster
             self.is_down, self._failed = True, windows
-        cause = "database_error" if is_of_data else COUNTERS_LOST
+        cause = "database_error" if is_database_away else COUNTERS_LOST
         if cause not in self._causes:
             self._causes.add(cause)
             emit(cause, reason=str(reason))
