@@ -20,6 +20,7 @@ from werkzeug.routing import Rule
 from werkzeug.test import TestResponse
 
 from petstore.events import actor
+from petstore.extensions.dashboard.models import Session
 from petstore.extensions.hosting.models import Domain
 from petstore.extensions.monitoring.models import FailedRequest, failures
 from petstore.models.callers import Caller
@@ -28,7 +29,6 @@ from petstore.models.keys import Key
 from petstore.models.orders import Order
 from petstore.models.pets import Pet
 from petstore.models.projects import Plan, Project
-from petstore.models.sessions import Session
 from petstore.upkeep.projects import set_suspended
 from tests.harness.dns_server import DnsServer
 from tests.harness.documents import commands_of, rows_of

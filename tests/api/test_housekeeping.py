@@ -10,11 +10,11 @@ from peewee import Model
 
 from petstore.clock import MS_PER_DAY, MS_PER_MINUTE
 from petstore.concurrency import Delayed
+from petstore.extensions.dashboard.models import FILE_KEPT_MS, Session, Upload
 from petstore.extensions.monitoring.models import FailedRequest, KeyUsage
 from petstore.models.activity import Event
 from petstore.models.keys import KEEP_ENDED_MS, Key
 from petstore.models.projects import Project
-from petstore.models.sessions import FILE_KEPT_MS, Session, Upload
 from petstore.models.stored_responses import StoredResponse
 from petstore.quotas.database import Counter, Strike
 from petstore.storage import counters, db

@@ -2,14 +2,14 @@
 
 from flask.testing import FlaskClient
 
+from petstore.extensions.dashboard.merges import Merge
+from petstore.extensions.dashboard.models import Session, Upload
 from petstore.extensions.hosting.models import Domain
 from petstore.models import flush_queues
 from petstore.models.callers import Caller
 from petstore.models.categories import Category
 from petstore.models.keys import Key
-from petstore.models.merges import Merge
 from petstore.models.projects import Plan, Project
-from petstore.models.sessions import Session, Upload
 from petstore.storage.database import Databases, opened_databases
 from petstore.storage.tables import stored_tables
 from tests.harness.clocks import Clock

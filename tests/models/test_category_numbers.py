@@ -2,10 +2,10 @@
 
 import pytest
 
+from petstore.extensions.dashboard.typed_names import CategoryUnclear, typed_category
 from petstore.models import categories
 from petstore.models.categories import Category, CategoryNameTaken
 from petstore.models.projects import Project
-from petstore.models.typed_names import CategoryUnclear, typed_category
 from petstore.storage import db
 from petstore.storage.lists import MAX_ID
 

@@ -6,11 +6,11 @@ from itertools import product
 
 import pytest
 
+from petstore.extensions.dashboard.models import Session
 from petstore.models import keys
 from petstore.models.callers import Caller
 from petstore.models.keys import MAX_ENDED_KEYS, Key, KeyNotActive, TooManyKeys
 from petstore.models.projects import Project
-from petstore.models.sessions import Session
 from tests.harness.clocks import START_MS, Clock
 from tests.harness.crowds import at_once
 from tests.harness.limits import fill_up_ended_keys, fill_up_keys

@@ -2,7 +2,7 @@
 
 import pytest
 
-from petstore.models.typed_names import find_similar
+from petstore.extensions.dashboard.typed_names import find_similar
 
 ALIKE = (
     "Hund Hunde",

@@ -8,9 +8,9 @@ from threading import Thread
 
 import pytest
 
+from petstore.extensions.dashboard.merges import MOVED_AT_ONCE, Merge
 from petstore.models.categories import Category
 from petstore.models.keys import Key
-from petstore.models.merges import MOVED_AT_ONCE, Merge
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
 from tests.harness.crowds import at_once

@@ -15,11 +15,11 @@ import pytest
 from flask import Flask, request, request_started
 from werkzeug.test import TestResponse
 
+from petstore.extensions.dashboard.models import Upload
 from petstore.extensions.hosting.models import Domain
 from petstore.models import flush_queues, orders, pets, retentions
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
-from petstore.models.sessions import Upload
 from petstore.quotas import database as quotas
 from petstore.storage import counters, db, lists
 from petstore.storage.engine import CompiledQuery

@@ -9,6 +9,7 @@ from petstore.extensions.dashboard import (
     categories,
     home,
     keys,
+    merges,
     open_sessions,
     orders,
     pages,
@@ -25,6 +26,8 @@ from petstore.extensions.dashboard.forms import filled_in as filled_in
 from petstore.extensions.dashboard.forms import go_to as go_to
 from petstore.extensions.dashboard.forms import idempotent as idempotent
 from petstore.extensions.dashboard.lists import read_list as read_list
+from petstore.extensions.dashboard.models import NoSuchUpload as NoSuchUpload
+from petstore.extensions.dashboard.models import Upload as Upload
 from petstore.extensions.dashboard.pages import PageBlueprint as PageBlueprint
 from petstore.extensions.dashboard.pages import add_block as add_block
 from petstore.extensions.dashboard.pages import add_page as add_page
@@ -39,13 +42,18 @@ from petstore.extensions.dashboard.sessions import takes_file as takes_file
 from petstore.extensions.dashboard.sessions import takes_long as takes_long
 from petstore.extensions.dashboard.sign_in import NOT_CONFIRMED as NOT_CONFIRMED
 from petstore.extensions.dashboard.sign_in import is_confirmed as is_confirmed
+from petstore.extensions.dashboard.typed_names import (
+    similar_categories as similar_categories,
+)
 from petstore.models.grants import WRITE
 from petstore.settings import Settings
+from petstore.upkeep import housekeeping
 
 
 def init_app(app: Flask, settings: Settings) -> None:
     sessions.init_app(app, settings)
     pages.init_app(app, settings)
+    housekeeping.do_regularly(merges.finish)
     add_page(app, sign_in.bp)
     add_page(app, home.bp, "Home", home.INDEX, place=10, role=WRITE)
     add_page(app, pets.bp, "Animals", pets.ANIMALS, place=20, role=WRITE)

@@ -17,13 +17,13 @@ from petstore.extensions.dashboard.forms import (
     loads_form,
 )
 from petstore.extensions.dashboard.lists import read_list, read_query
+from petstore.extensions.dashboard.merges import Merge
 from petstore.extensions.dashboard.pages import PageBlueprint
 from petstore.extensions.dashboard.sessions import current_project, takes_long
+from petstore.extensions.dashboard.typed_names import require_category
 from petstore.models.categories import Category
 from petstore.models.grants import WRITE
-from petstore.models.merges import Merge
 from petstore.models.pets import MOST_OF_CATEGORY, Pet, remove_category
-from petstore.models.typed_names import require_category
 from petstore.schemas.categories import (
     CategoryChangeForm,
     CategoryForm,

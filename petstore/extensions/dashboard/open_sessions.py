@@ -3,10 +3,10 @@
 from flask import render_template, session
 
 from petstore.extensions.dashboard.forms import Outcome, idempotent
+from petstore.extensions.dashboard.models import MOST_LISTED, Session
 from petstore.extensions.dashboard.pages import PageBlueprint
 from petstore.extensions.dashboard.sessions import TOKEN, current_project
 from petstore.models.grants import FULL
-from petstore.models.sessions import MOST_LISTED, Session
 from petstore.web.application import current_request
 
 INDEX = "open_sessions.open_sessions"

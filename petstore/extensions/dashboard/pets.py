@@ -20,12 +20,12 @@ from petstore.extensions.dashboard.forms import (
 from petstore.extensions.dashboard.lists import read_list
 from petstore.extensions.dashboard.pages import PageBlueprint
 from petstore.extensions.dashboard.sessions import current_project
+from petstore.extensions.dashboard.typed_names import typed_category
 from petstore.models.categories import Category
 from petstore.models.grants import WRITE
 from petstore.models.keys import Key
 from petstore.models.orders import Order, correct_pet, withdraw_pet
 from petstore.models.pets import STATUSES, Pet
-from petstore.models.typed_names import typed_category
 from petstore.schemas import text_of
 from petstore.schemas.fields import INTEGER_PATTERN
 from petstore.schemas.orders import OrderForm

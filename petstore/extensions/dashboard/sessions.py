@@ -26,12 +26,12 @@ from petstore.extensions.dashboard.forms import (
     project_of_page,
     save_draft,
 )
+from petstore.extensions.dashboard.models import Session
 from petstore.models import RuleError
 from petstore.models.callers import Caller
 from petstore.models.grants import require_role
 from petstore.models.projects import Project
 from petstore.models.secrets import Secret
-from petstore.models.sessions import Session
 from petstore.quotas.strategy import Decision
 from petstore.settings import Settings
 from petstore.web.application import (

@@ -17,8 +17,10 @@ from petstore.extensions.dashboard import (
     MAY_BE_SHOWN_AGAIN,
     TOKEN,
     Form,
+    NoSuchUpload,
     Outcome,
     PageBlueprint,
+    Upload,
     add_block,
     add_page,
     count_expensive_page,
@@ -26,6 +28,7 @@ from petstore.extensions.dashboard import (
     current_project,
     go_to,
     idempotent,
+    similar_categories,
     status,
     takes_file,
     takes_long,
@@ -38,8 +41,6 @@ from petstore.models import RuleError
 from petstore.models.grants import WRITE
 from petstore.models.pets import STATUSES
 from petstore.models.projects import ProjectFull
-from petstore.models.sessions import NoSuchUpload, Upload
-from petstore.models.typed_names import similar_categories
 from petstore.settings import Settings
 from petstore.web.turns import Turns, turns_of
 

@@ -7,12 +7,12 @@ from flask.testing import FlaskClient
 
 from petstore.errors import ERRORS
 from petstore.events import KEPT, emit_after_commit
+from petstore.extensions.dashboard.models import Session
 from petstore.extensions.monitoring.models import failures
 from petstore.models.activity import Event
 from petstore.models.grants import PUBLIC, Grant
 from petstore.models.keys import Key
 from petstore.models.projects import Project
-from petstore.models.sessions import Session
 from petstore.storage.database import db
 from tests.harness.browser import Browser, add_pet
 from tests.harness.clocks import Clock

@@ -14,6 +14,7 @@ import yaml
 from flask import Flask
 from werkzeug.test import TestResponse
 
+from petstore.extensions.dashboard.models import Session, Upload
 from petstore.extensions.hosting.models import DnsResult, Domain
 from petstore.models.activity import Event
 from petstore.models.categories import Category
@@ -21,7 +22,6 @@ from petstore.models.keys import Key
 from petstore.models.orders import Order
 from petstore.models.pets import Pet
 from petstore.models.projects import Plan, Project
-from petstore.models.sessions import Session, Upload
 from tests.harness.browser import SIGN_IN, Browser, add_pet, shown_choices, words
 from tests.harness.crowds import at_once
 from tests.harness.databases import of_both_engines

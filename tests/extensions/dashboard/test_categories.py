@@ -7,9 +7,9 @@ import pytest
 from flask.testing import FlaskClient
 
 from petstore.events import SHELTER
+from petstore.extensions.dashboard.merges import Merge
 from petstore.models.activity import Event
 from petstore.models.categories import Category
-from petstore.models.merges import Merge
 from petstore.models.pets import Pet, remove_category
 from petstore.models.projects import Project
 from petstore.upkeep import housekeeping
@@ -73,7 +73,7 @@ def test_a_name_of_another_category_is_refused(browser: Browser, project: Projec
 def test_a_category_is_joined_with_the_one_that_has_its_name(
     browser: Browser, client: FlaskClient, project: Project, monkeypatch: Any
 ):
-    monkeypatch.setattr("petstore.models.merges.MOVED_AT_ONCE", 2)
+    monkeypatch.setattr("petstore.extensions.dashboard.merges.MOVED_AT_ONCE", 2)
     for name in ("Tim", "Tom"):
         add_pet(project, name, 1)
     refused = browser.submit(f"{CATEGORIES}/1", name="kind 2.")
@@ -131,7 +131,7 @@ def test_animals_move_once_whoever_adds_some(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ):
     """Each animal that has moved comes back at once, and never moves again."""
-    monkeypatch.setattr("petstore.models.merges.MOVED_AT_ONCE", 2)
+    monkeypatch.setattr("petstore.extensions.dashboard.merges.MOVED_AT_ONCE", 2)
     pups = [add_pet(project, f"Pup {number}", 1) for number in range(5)]
     Merge.begin(project.id, 1, 2)
     moved = []

@@ -2,12 +2,12 @@
 
 import pytest
 
+from petstore.extensions.dashboard.models import IDLE_MS
 from petstore.extensions.hosting.models import Domain
 from petstore.models.credentials import new_key
 from petstore.models.grants import Grant
 from petstore.models.keys import Key
 from petstore.models.projects import Project
-from petstore.models.sessions import IDLE_MS
 from tests.harness.browser import SIGN_IN, Browser, words
 from tests.harness.clocks import Clock
 from tests.harness.databases import of_both_engines

@@ -10,6 +10,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.routing import Rule
 
+from petstore.extensions.dashboard.models import Session
 from petstore.extensions.hosting.models import Domain
 from petstore.models.categories import Category
 from petstore.models.grants import FULL_GRANT
@@ -17,7 +18,6 @@ from petstore.models.keys import Key
 from petstore.models.orders import Order
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
-from petstore.models.sessions import Session
 from tests.harness.browser import SIGN_IN, Browser, add_pet, shown_choices, words
 from tests.harness.databases import of_both_engines
 from tests.harness.form_keys import form_key

@@ -5,11 +5,11 @@ import re
 import pytest
 from flask import Blueprint, Flask
 
+from petstore.extensions.dashboard.models import Upload
 from petstore.models.keys import Key
 from petstore.models.orders import Order
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
-from petstore.models.sessions import Upload
 from tests.harness.browser import SIGN_IN, Browser, add_pet, words
 
 ANIMALS = "/dashboard/animals"

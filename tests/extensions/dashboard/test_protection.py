@@ -12,12 +12,12 @@ from markupsafe import escape
 from peewee import ProgrammingError
 from werkzeug.routing import MapAdapter
 
+from petstore.extensions.dashboard.models import Session
 from petstore.extensions.dashboard.sessions import wanted_page
 from petstore.models.activity import Event
 from petstore.models.keys import Key
 from petstore.models.orders import Order
 from petstore.models.projects import Project
-from petstore.models.sessions import Session
 from petstore.storage.database import db
 from petstore.storage.engine import Busy
 from petstore.web.application import FORM

@@ -14,12 +14,12 @@ from flask.testing import FlaskClient
 from petstore import clock as service_clock
 from petstore import timeouts
 from petstore.clock import MS_PER_DAY
+from petstore.extensions.dashboard.models import MOST_LISTED, Session, seen
 from petstore.models.callers import Caller
 from petstore.models.key_usage import totals_of
 from petstore.models.keys import Key
 from petstore.models.projects import Project
 from petstore.models.secrets import Secret
-from petstore.models.sessions import MOST_LISTED, Session, seen
 from petstore.storage import db
 from tests.harness import statements
 from tests.harness.browser import SIGN_IN, Browser

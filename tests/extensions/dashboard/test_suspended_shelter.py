@@ -5,12 +5,12 @@ from flask import Flask
 
 from petstore.events import SETTINGS
 from petstore.extensions.activity.events import newest, title_of
+from petstore.extensions.dashboard.models import Session, Upload
 from petstore.models.callers import Caller
 from petstore.models.grants import WRITE, Grant
 from petstore.models.keys import Key
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
-from petstore.models.sessions import Session, Upload
 from petstore.upkeep.projects import set_suspended
 from tests.harness.browser import IMPORT, SIGN_IN, Browser, words
 from tests.harness.databases import of_both_engines

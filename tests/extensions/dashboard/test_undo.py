@@ -7,9 +7,9 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from petstore.extensions.dashboard.merges import Merge
 from petstore.models.categories import Category
 from petstore.models.keys import Key
-from petstore.models.merges import Merge
 from petstore.models.orders import Order, withdraw_pet
 from petstore.models.pets import Pet
 from petstore.models.projects import Project

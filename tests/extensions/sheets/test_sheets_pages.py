@@ -6,13 +6,13 @@ from collections.abc import Callable
 import pytest
 from werkzeug.test import TestResponse
 
+from petstore.extensions.dashboard.models import Upload, seen
 from petstore.extensions.sheets import imports
 from petstore.models.activity import Event
 from petstore.models.categories import Category
 from petstore.models.orders import Order
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
-from petstore.models.sessions import Upload, seen
 from petstore.upkeep import housekeeping
 from tests.harness.browser import IMPORT, Browser, add_pet, shown_choices, words
 from tests.harness.clocks import Clock

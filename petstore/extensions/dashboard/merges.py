@@ -6,16 +6,18 @@ from contextlib import suppress
 import peewee
 
 from petstore import clock, timeouts
+from petstore.concurrency import call_and_log
 from petstore.events import actor
+from petstore.extensions.dashboard.typed_names import require_category
 from petstore.models import RuleError
 from petstore.models.categories import Category
 from petstore.models.pets import Pet, remove_category
 from petstore.models.projects import Project, take_rows
-from petstore.models.typed_names import require_category
-from petstore.storage import BaseModel, close_connections, db
+from petstore.storage import BaseModel, close_connections, db, suppress_outage
 from petstore.storage.lists import BEFORE_ALL
 
 MOVED_AT_ONCE = 500
+MERGES_AT_ONCE = 20
 
 
 class MergeRefused(RuleError):
@@ -82,6 +84,16 @@ class Merge(BaseModel):
         moved = Pet.update(category_id=self.target, **by)
         moved.where(Pet.id.in_(ids)).execute()
         return ids
+
+
+def finish() -> None:
+    """Carry out what a worker that has ended has left."""
+    try:
+        with suppress_outage():
+            for merge in list(Merge.select().limit(MERGES_AT_ONCE)):
+                call_and_log(Merge.carry_out, merge.project_id)
+    finally:
+        close_connections()
 
 
 def _move_part(project_id: int) -> bool:

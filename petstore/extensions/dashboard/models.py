@@ -91,11 +91,6 @@ class Session(BaseModel):
         _end(caller, found.digest, session_key=found.prefix)
 
     @classmethod
-    def end_all(cls, project_id: int) -> None:
-        keys = Key.select(Key.id).where(Key.project == project_id)
-        cls.delete().where(cls.key.in_(keys)).execute()
-
-    @classmethod
     def end_others(cls, caller: Caller, token: str) -> None:
         """End all sessions of the caller's project but the one of the token."""
         # Only of keys that are not revoked: sessions of the others have ended.
