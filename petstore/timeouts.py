@@ -121,8 +121,9 @@ class Limits:
     # Of the extension sheets. Other requests run between two parts of a file.
     exported_rows: int = 200  # in one part
     export_pause_seconds: float = 0.002  # about as long as a part takes
-    imported_rows: int = 400  # in one part
-    import_bytes: int = 2 * 1024 * 1024  # of a file
+    imported_rows: int = 400  # in one part, if it is for the database
+    part_seconds: float = 0.008  # after which one that is read or computed ends
+    import_bytes: int = 5 * 1024 * 1024  # of a file
     import_lines: int = 50_000  # of a file, without the heads and empty ones
 
     # Of the extension hosting: verifying a domain.

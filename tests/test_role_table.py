@@ -23,6 +23,7 @@ from petstore.events import actor
 from petstore.extensions.dashboard.models import Session
 from petstore.extensions.hosting.models import Domain
 from petstore.extensions.monitoring.models import FailedRequest, failures
+from petstore.extensions.sheets.models import Import
 from petstore.models.callers import Caller
 from petstore.models.grants import PUBLIC, ROLES, Grant
 from petstore.models.keys import Key
@@ -98,6 +99,7 @@ class World:
             "prefix": lambda: Key.issue(self.project)[:16],
             "name": self._session,
             "domain_id": self._domain,
+            "import_id": self._import,
             "file": lambda: "x",  # of nobody: only its uploader's session finds one
         }
         self._domain()
@@ -124,6 +126,11 @@ class World:
         pet = Pet.add(self.project.id, **members)
         actor.reset(token)
         return pet.id
+
+    def _import(self) -> int:
+        """Return the id of an import that has added an animal."""
+        self.pet()
+        return Import.record(self.project.id, 1, []).id
 
     def try_out(self, rule: Rule, method: str) -> tuple[str, list[str]]:
         """Return what came of a request, and the fields that the answer shows."""

@@ -5,6 +5,7 @@ from flask.testing import FlaskClient
 from petstore.extensions.dashboard.merges import Merge
 from petstore.extensions.dashboard.models import Session, Upload
 from petstore.extensions.hosting.models import Domain
+from petstore.extensions.sheets.models import Import
 from petstore.models import flush_queues
 from petstore.models.callers import Caller
 from petstore.models.categories import Category
@@ -22,6 +23,7 @@ def fill(client: FlaskClient, project: Project, clock: Clock) -> None:
     client.post("/v1/store/orders", json={"petId": first.json["id"]})
     for number in (2, 3):
         Category.ensure(project.id, number)
+    Import.record(project.id, 1, [])
     Merge.begin(project.id, 2, 3)
     Domain.add(project, "pets.example.org")
     Key.issue(project)

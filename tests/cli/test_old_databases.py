@@ -13,7 +13,11 @@ from tests.harness.stage import opened
 REX = {"name": "Rex", "category_id": 7, "status": "available"}
 # The columns that later releases have added, by their table.
 ADDED = {"pet_order": "pet_name pet_folded placed_by closed_by"}
-ADDED |= {"project": "suspended_ms", "pet": "writes closed_order closed_write"}
+ADDED |= {
+    "upload": "choices",
+    "project": "suspended_ms",
+    "pet": "writes closed_order closed_write",
+}
 
 
 @pytest.fixture(autouse=True)
@@ -30,7 +34,8 @@ def project(unmigrated_url: str) -> Iterator[Project]:
         db.execute_sql(f"DROP {trigger}")
         for table in ("pet", "pet_order"):
             db.execute_sql(f"DROP INDEX {table}_outdated")
-        db.execute_sql("DROP TABLE category_merge")
+        for table in ("category_merge", "import"):
+            db.execute_sql(f"DROP TABLE {table}")
         for table, columns in ADDED.items():
             for name in columns.split():
                 db.execute_sql(f"ALTER TABLE {table} DROP COLUMN {name}")

@@ -69,10 +69,18 @@ class Browser:
         return self.answer(self.upload(content).location)
 
     def answer(self, question: str, **choices: str) -> TestResponse:
-        """Submit the page about a file as it is shown, but for some choices."""
-        return self.submit(
-            question, **(shown_choices(self.get(question).text) | choices)
-        )
+        """Submit the page about a file as it is shown, but for some choices.
+
+        If that shows the page again, it is returned.
+        """
+        shown = shown_choices(self.get(question).text)
+        return self.choose(question, **(shown | choices))
+
+    def choose(self, question: str, **choices: str) -> TestResponse:
+        """Submit choices for a file, and return the page if it is shown again."""
+        answer = self.submit(question, **choices)
+        page = self.get(question) if answer.location == question else answer
+        return page if page.status_code == 200 else answer
 
     def sign_in(self, key: str) -> TestResponse:
         return self.submit(SIGN_IN, key=key)
@@ -113,7 +121,8 @@ def shown_choices(page: str) -> dict[str, str]:
         values = re.findall('value="([^"]*)"( selected)?', options)
         chosen = [value for value, selected in values if selected] or [values[0][0]]
         shown.append((unescape(name), unescape(chosen[0])))
-    return dict(shown)
+    typed = re.findall('<input id="type-[^"]*" name="([^"]*)" value="([^"]+)"', page)
+    return dict(shown + [(name, unescape(text)) for name, text in typed])
 
 
 def words(page: TestResponse) -> str:

@@ -14,7 +14,7 @@ from tests.server.requests import CHUNKED
 
 IMPORT = "/dashboard/animals/import"
 FORM = b'--x\r\nContent-Disposition: form-data; name="file"; filename="x.csv"\r\n\r\n'
-FILE = b"name,category\n" + b"Rex,Dogs\n" * 220_000  # 1.9 MiB
+FILE = b"name,category\n" + b"Rex,Dogs\n" * 560_000  # 4.8 MiB
 BODY = FORM + FILE + b"\r\n--x--\r\n"
 LENGTH = f"Content-Length: {len(BODY)}"
 KEY = '--x\r\nContent-Disposition: form-data; name="idempotency_key"\r\n\r\n{}\r\n'
@@ -52,14 +52,14 @@ def cookie(service: Gunicorn, key: str) -> str:
     return sign_in(service, key)
 
 
-def test_file_of_1_9_mib_goes_in_while_others_are_served(
+def test_file_of_4_8_mib_goes_in_while_others_are_served(
     service: Gunicorn, wire: Wire, key: str, cookie: str
 ):
     head, body = sent(cookie)
     wire.send(head)
-    for start in range(0, len(body), 500_000):
+    for start in range(0, len(body), 1_000_000):
         assert is_served(service.url, key, "/healthz")
-        wire.send(body[start : start + 500_000])
+        wire.send(body[start : start + 1_000_000])
     answer = wire.answer()
     assert (answer.status, answer.headers["Connection"]) == (303, "close")
     assert answer.headers["Location"].startswith(IMPORT)
@@ -86,7 +86,7 @@ def test_stranger_is_refused_by_the_head(wire: Wire, expects: list[str], begun: 
     [
         (f"{IMPORT}/x", [LENGTH]),
         ("/dashboard/animals", [LENGTH]),
-        (IMPORT, [f"Content-Length: {3 * 1024**2}"]),
+        (IMPORT, [f"Content-Length: {6 * 1024**2}"]),
         (IMPORT, [CHUNKED]),
     ],
 )
@@ -98,11 +98,11 @@ def test_other_long_bodies_are_refused(
     assert (answer.status, answer.headers["Connection"]) == (413, "close")
 
 
-def test_file_above_2_mib_is_refused_in_words(wire: Wire, cookie: str):
-    head, body = sent(cookie, body=BODY.replace(FILE, b"x" * (2 * 1024**2 + 1)))
+def test_file_above_5_mib_is_refused_in_words(wire: Wire, cookie: str):
+    head, body = sent(cookie, body=BODY.replace(FILE, b"x" * (5 * 1024**2 + 1)))
     answer = wire.send(head + body).answer()
-    assert answer.status == 400
-    assert b"The file has more than 2 MiB." in answer.content
+    assert answer.status == 413
+    assert b"The file has more than 5 MiB. Send only the columns" in answer.content
 
 
 @pytest.mark.parametrize("is_signed_in", [True, False])

@@ -17,6 +17,7 @@ from werkzeug.test import TestResponse
 
 from petstore.extensions.dashboard.models import Upload
 from petstore.extensions.hosting.models import Domain
+from petstore.extensions.sheets.models import Import
 from petstore.models import flush_queues, orders, pets, retentions
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
@@ -24,7 +25,7 @@ from petstore.quotas import database as quotas
 from petstore.storage import counters, db, lists
 from petstore.storage.engine import CompiledQuery
 from petstore.upkeep import housekeeping
-from tests.harness.browser import Browser
+from tests.harness.browser import Browser, shown_choices
 from tests.harness.clocks import Clock
 from tests.harness.costs import VALUES, Cost, measured
 from tests.harness.dns_server import DnsServer
@@ -164,7 +165,11 @@ class Stage:
         lines = f"Rex,x2,\nTom,7,\nMimi,new {self.number},\nBo,,{FIRST}\n"
         question = self.browser.upload(f"name,category,id\n{lines}").location
         self._open(question)
-        self._submit(question)
+        shown = shown_choices(self.browser.get(question).text)
+        self._submit(question, **(shown | {"id": "id", "again": "yes"}))
+        self._submit(question, **shown_choices(self.browser.get(question).text))
+        [latest, *_] = Import.recent(self.project.id)
+        self._submit(f"/dashboard/animals/imports/{latest.id}/take-back")
         for each in ("animals.csv", "orders.csv", "animals/import"):
             answer = self.browser.client.get(
                 f"/dashboard/{each}", **self.browser.options, buffered=False

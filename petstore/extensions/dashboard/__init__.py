@@ -32,6 +32,7 @@ from petstore.extensions.dashboard.pages import PageBlueprint as PageBlueprint
 from petstore.extensions.dashboard.pages import add_block as add_block
 from petstore.extensions.dashboard.pages import add_page as add_page
 from petstore.extensions.dashboard.pets import ANIMALS as ANIMALS
+from petstore.extensions.dashboard.sessions import EXPENSIVE_PAGES as EXPENSIVE_PAGES
 from petstore.extensions.dashboard.sessions import TOKEN as TOKEN
 from petstore.extensions.dashboard.sessions import (
     count_expensive_page as count_expensive_page,

@@ -110,6 +110,9 @@ class Upload(BaseModel):
     name = peewee.TextField()
     content = peewee.BlobField()
     at_ms = peewee.BigIntegerField(index=True)
+    # How somebody has chosen to read it, after its name: release 1.3.0, which may run
+    # beside this one, leaves here what was chosen for the file before.
+    choices = peewee.TextField(null=True)
 
     @classmethod
     def keep(cls, token: str, content: bytes) -> str:
@@ -150,6 +153,19 @@ class Upload(BaseModel):
         is_kept = cls.at_ms > clock.now_ms() - FILE_KEPT_MS
         upload = cls.get_or_none(cls.session == digest_of(token).hex(), is_kept)
         return upload if upload and upload.name == name else None
+
+    @property
+    def chosen(self) -> str | None:
+        """What `choose` has stored for this file."""
+        name, _, text = (self.choices or "").partition(" ")
+        return text if name == self.name else None
+
+    @classmethod
+    def choose(cls, token: str, name: str, text: str) -> None:
+        """Store how the file is read; raises `NoSuchUpload` if it is deleted."""
+        is_this = (cls.session == digest_of(token).hex()) & (cls.name == name)
+        if not cls.update(choices=f"{name} {text}").where(is_this).execute():
+            raise NoSuchUpload
 
     @classmethod
     def use(cls, token: str, name: str) -> None:

@@ -236,11 +236,12 @@ def takes_file(view: View) -> View:
     return view
 
 
-def count_expensive_page() -> None:
-    """Count an expensive page as ten, of which one is counted already; raises 429."""
-    caller = current_request().state.required_caller
-    decision = limiter_of(current_app).count_page(caller, pages=EXPENSIVE_PAGES - 1)
-    require_granted(decision, TOO_MANY_PAGES)
+def count_expensive_page(pages: int = EXPENSIVE_PAGES) -> None:
+    """Count a page as so many, of which one is counted already; raises 429."""
+    if pages > 1:
+        caller = current_request().state.required_caller
+        decision = limiter_of(current_app).count_page(caller, pages=pages - 1)
+        require_granted(decision, TOO_MANY_PAGES)
 
 
 def _receive_long_form() -> None:

@@ -5,26 +5,26 @@ A `Preview` says what the file would do to that. All of them only read; `store` 
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from hashlib import sha256
-from itertools import chain, islice
+from heapq import nlargest
+from html import unescape
+from itertools import islice
+from operator import itemgetter
 from typing import Any, NamedTuple, Self
 
 import orjson
 from marshmallow import ValidationError
 
 from petstore.events import EVENT_TYPES, EventType, emit_after_commit
-from petstore.extensions.sheets.choices import (
-    FIELDS,
-    HEADS,
-    LEFT_OUT,
-    NO_CHOICES,
-    Choices,
-    guess,
-)
-from petstore.extensions.sheets.lines import IS_ERROR, Fault, Table, in_parts, restored
+from petstore.extensions.sheets import choices as sheets
+from petstore.extensions.sheets import lines
+from petstore.extensions.sheets.choices import FIELDS, NO_CHOICES, Choices, seen_of
+from petstore.extensions.sheets.lines import Fault, Table, giving_way, in_parts
+from petstore.extensions.sheets.models import Import
 from petstore.models import RuleError
 from petstore.models.categories import Category, comparable
 from petstore.models.orders import Order
@@ -33,6 +33,7 @@ from petstore.models.projects import Project, refuse_rows, take_rows
 from petstore.schemas import faults_of
 from petstore.schemas.fields import is_seen
 from petstore.storage import Row, db
+from petstore.storage.lists import MAX_ID
 
 EVENT_TYPES["animals_imported"] = EventType(
     "Animals imported", ("animals", "corrected")
@@ -41,13 +42,21 @@ EVENT_TYPES["animals_imported"] = EventType(
 MAX_STATUSES = 30  # of another system; a column with more is no column of statuses
 MAX_STATUS_LENGTH = 60
 MAX_CELL_LENGTH = 1_000  # of a chosen column; longer ones would take long to check
+COMPARED = 1_000  # of the newest animals, beside two for each new one
 MAX_SAMPLES = 3  # of a column, from its first lines
 SAMPLED_LINES = 100
 SAMPLE_LENGTH = 60
-# The columns that new animals need, what they contain, and which column may replace
-# each.
-NEEDED = ("name", "names", ""), ("category", "categories", "categoryId")
+NAMED = "name", "category"
+CATEGORY = "category", "categoryId"  # columns, one of which new animals need
+# What the columns contain, and how else the command may give it.
+OF = {"name": "names", "category": "categories", "categoryId": "numbers of categories"}
+OF |= {"status": "statuses", "id": "numbers of animals here"}
+ALSO = {"name": "", "category": " or --all category=Cats"}
+ALSO |= {"status": " or --all status=available"}
 SHOWN_MEMBERS = "name", "category_id", "status"
+BLANKS = {"na", "n/a", "null", "none"}  # what programs write for no name
+_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z]{2,8}\d{0,2});")
+_UNNAMED = re.compile(sheets.NUMBERED.format("[0-9]+"))
 _BREAK = re.compile(r"\s*[\r\n\v]\s*")
 _WHOLE = re.compile("([0-9]+)[.,]0")  # 7.0, as spreadsheets and pandas write 7
 
@@ -99,32 +108,36 @@ class Sheet:
     def __init__(self, content: bytes, choices: Choices = NO_CHOICES) -> None:
         self.faults: list[Fault] = []
         self.statuses: dict[str, str] = {}  # of another system, by folded ones
-        self.left_out = self.with_id = 0
+        self.meanings: dict[str, str] = {}  # of these, as far as they are known
+        self.left_out: Counter[str] = Counter()  # lines, by the reason
+        self.with_id = self.new = 0
+        self.entity = ""  # the first text with one
         self._pets: list[FilePet] = []
         self.table = Table(content, choices)
-        heads = self.table.heads
-        self.samples: dict[str, list[str]] = {head: [] for head in heads}
-        known = {"", LEFT_OUT, *heads}
-        chosen = {x: y for x, y in choices.columns.items() if y in known}
-        self.is_id_chosen = "id" in chosen
-        self.choices = replace(
-            choices,
-            columns={ours: guess(ours, heads) for ours in HEADS} | chosen,
-            without_name=choices.without_name * (choices.without_name in known),
-            separator=self.table.separator,
-            encoding=self.table.encoding,
-        )
+        self.samples: dict[str, list[str]] = {head: [] for head in self.table.heads}
+        self.chosen: set[str] = set()  # the columns that somebody has chosen
+        self.choices = self._known(choices)
+        self.missing = [*self._missing()]
         self._read()
-        statuses = {x: y for x, y in choices.statuses.items() if x in self.statuses}
-        self.choices = replace(self.choices, statuses=statuses)
-        self.questions = [*self._questions(choices)]
+        for key in self.statuses:
+            if meant := self._meaning(key):
+                self.meanings[key] = meant
+        self.choices = replace(self.choices, statuses=self.meanings)
+        self.questions = [*self._questions()]
         self.ids = {x.id for x in self if x.id is not None}
         self.numbers = {x.category_id for x in self if x.category_id is not None}
         self.names = {x.category for x in self if x.category}
 
     def __iter__(self) -> Iterator[FilePet]:
         """Yield the animals, and let other requests run between parts of them."""
-        return chain.from_iterable(in_parts(self._pets))
+        return giving_way(self._pets)
+
+    @property
+    def not_stored(self) -> list[str]:
+        """The heads of the columns that are not stored."""
+        stored = {*self.choices.columns.values(), self.choices.without_name}
+        others = [head for head in self.table.heads if head not in stored]
+        return [x for x in others if self.samples[x] or not _UNNAMED.fullmatch(x)]
 
     def ask_whose(self, question: Question) -> None:
         """Ask first whose numbers the file has; until then its lines cannot be read."""
@@ -133,24 +146,73 @@ class Sheet:
         columns = {x: y for x, y in self.choices.columns.items() if x != "id"}
         self.choices = replace(self.choices, columns=columns)
 
+    def _known(self, choices: Choices) -> Choices:
+        """Return the choices of what the file has, and the guesses at the rest."""
+        heads, line = self.table.heads, self.table.heads_line
+        known = {sheets.NUMBERED.format(n): head for n, head in enumerate(heads, 1)}
+        known |= {seen_of(head): head for head in heads}
+        known |= {head: head for head in heads} | {"": ""}
+        known.setdefault(Choices.LEFT_OUT, Choices.LEFT_OUT)
+        columns = {x: known.get(seen_of(y)) for x, y in choices.columns.items()}
+        chosen = {x: y for x, y in columns.items() if y is not None}
+        chosen |= dict.fromkeys(choices.values, "")
+        self.chosen = {*chosen}
+        taken = {*chosen.values()} - {""}
+        free = {x: "" if y in taken else y for x, y in self.table.columns.items()}
+        return replace(
+            choices,
+            columns=free | chosen,
+            without_name=known.get(seen_of(choices.without_name), ""),
+            separator=self.table.separator,
+            encoding=self.table.chosen_encoding,
+            heads=None if self.table.is_open else str(line or Choices.NO_HEADS),
+        )
+
+    def _missing(self) -> Iterator[str]:
+        """Yield which columns new animals need that nobody has chosen."""
+        choices, columns = self.choices, self.choices.columns
+        if not (columns["id"] or columns["name"] or choices.without_name):
+            yield "name"
+        others = choices.values.get("category") or choices.without_category
+        if not (columns["id"] or any(map(columns.get, CATEGORY)) or others):
+            yield "category"
+
     def _read(self) -> None:
-        heads, chosen = self.table.heads, self.choices.columns
-        places = {ours: heads.index(head) for ours, head in chosen.items() if head}
-        instead = self.choices.without_name
-        for count, (number, row) in enumerate(self.table.lines(self.faults)):
+        heads, choices = self.table.heads, self.choices
+        places = {x: heads.index(head) for x, head in choices.columns.items() if head}
+        instead = choices.without_name
+        leaves_out = choices.without_category == Choices.LEFT_OUT
+        for count, (number, row) in enumerate(self.table.rows(self.faults)):
             if count < SAMPLED_LINES:
                 self._sample(row)
             cells = {ours: row[place] for ours, place in places.items()}
-            if instead and not is_seen(cells.get("name", "")):
-                if instead == LEFT_OUT:
-                    self.left_out += 1
-                    continue
+            cells |= choices.values
+            for ours in NAMED & cells.keys():
+                cell = cells[ours]
+                if not is_seen(cell) or cell[:9].strip().casefold() in BLANKS:
+                    cells[ours] = ""
+            if instead in heads and not cells.get("name"):
                 cells["name"] = row[heads.index(instead)]
-            self.with_id += bool(cells.get("id", "").strip())
-            try:
-                self._pets.append(self._pet(number, cells))
-            except ValidationError as error:
-                self.faults.append(_fault(number, error))
+            has_id = bool(cells.get("id", "").strip())
+            self.with_id += has_id
+            self.new += not has_id
+            has_category = any(cells.get(x, "").strip() for x in CATEGORY)
+            if not (has_id or has_category):
+                cells["category"] = choices.without_category
+            meant = self._status(cells.get("status", "")[:MAX_CELL_LENGTH])
+            if meant == Choices.OUT:
+                self.left_out["because of their status"] += 1
+            elif instead == Choices.LEFT_OUT and not cells.get("name"):
+                self.left_out["without a name"] += 1
+            elif leaves_out and not (has_id or has_category):
+                self.left_out["without a category"] += 1
+            elif not self.missing:
+                try:
+                    self._pets.append(self._pet(number, cells, meant))
+                except ValidationError as error:
+                    self.faults.append(_fault(number, error))
+        if self.table.left_out:
+            self.left_out["by their numbers"] = self.table.left_out
 
     def _sample(self, row: list[str]) -> None:
         for values, cell in zip(self.samples.values(), row, strict=False):
@@ -158,21 +220,22 @@ class Sheet:
             if value and len(values) < MAX_SAMPLES and value not in values:
                 values.append(value)
 
-    def _pet(self, number: int, cells: dict[str, str]) -> FilePet:
+    def _pet(self, number: int, cells: dict[str, str], meant: str) -> FilePet:
         for head, cell in cells.items():
             if len(cell) > MAX_CELL_LENGTH:
                 text = f"has more than {MAX_CELL_LENGTH:,} characters"
                 raise ValidationError({head: text})
-        texts = {
-            head: _in_one_line(restored(cell)) if head == "name" else _text(head, cell)
-            for head, cell in cells.items()
-            if is_seen(cell)
-        }
-        for head in texts:
-            if IS_ERROR.match(cells[head]):
-                text = f"is an error of a spreadsheet, {cells[head].strip()}"
+            if self.table.is_guess and "\ufffd" in cell:
+                text = f"has letters that are not {self.table.encoding}"
                 raise ValidationError({head: text})
-        meant = self._status(texts.pop("status", ""))
+        texts = {x: _text(x, cell) for x, cell in cells.items() if is_seen(cell)}
+        for head, text in texts.items():
+            if lines.IS_ERROR.match(cells[head]):
+                error = f"is an error of a spreadsheet, {cells[head].strip()}"
+                raise ValidationError({head: error})
+            if "&" in text and _ENTITY.search(text):
+                texts[head] = self._without_entities(text)
+        texts.pop("status", None)
         if meant in STATUSES:
             texts["status"] = meant
         if "categoryId" not in texts and _is_number(texts.get("category")):
@@ -188,31 +251,56 @@ class Sheet:
         apart = {name: members.pop(name, None) for name in FilePet._fields[1:4]}
         return FilePet(number, **apart, members=members)
 
-    def _status(self, text: str) -> str:
-        """Return our status for a text, or the text if its meaning is not chosen."""
-        folded = folded_status(text)
-        if not folded or folded in STATUSES:
-            return folded
-        if len(self.statuses) <= MAX_STATUSES:
-            self.statuses.setdefault(folded, text[:MAX_STATUS_LENGTH])
-        return self.choices.statuses.get(folded, text[:MAX_STATUS_LENGTH])
+    def _without_entities(self, text: str) -> str:
+        self.entity = self.entity or text[:SAMPLE_LENGTH]
+        return unescape(text) if self.choices.entities == Choices.READ else text
 
-    def _questions(self, chosen: Choices) -> Iterator[Question]:
+    def _status(self, text: str) -> str:
+        """Return what a status means, or its text if that is neither said nor usual."""
+        text = lines.restored(text).strip()
+        key = folded_status(text)
+        if not key or key in STATUSES:
+            return key
+        if len(self.statuses) <= MAX_STATUSES:
+            self.statuses.setdefault(key, text[:MAX_STATUS_LENGTH])
+        return self._meaning(key) or text[:MAX_STATUS_LENGTH]
+
+    def _meaning(self, key: str) -> str:
+        usual = sheets.STATUS_WORDS.get(sheets.folded(key), "")
+        return self.choices.statuses.get(key, usual)
+
+    def _questions(self) -> Iterator[Question]:
         heads, columns = self.table.heads, self.choices.columns
-        if any("\ufffd" in line for line in self.table.other_letters):
-            text = f"The file is not {self.choices.encoding}: choose its encoding"
-            yield Question("encoding", text, "--encoding NAME")
-        for ours, of, other in NEEDED:
-            if not (columns["id"] or columns[ours] or columns.get(other)):
-                text = f"Choose the column of the {of}: {', '.join(heads)[:300]}"
-                yield Question(ours, text, f'--column "HEAD={ours}"')
-        unknown = [y for x, y in self.statuses.items() if x not in chosen.statuses]
+        if self.table.is_open:
+            text = "Choose the line with the heads of the columns, or that it has none"
+            yield Question("heads", text, "--heads 1, or --heads none")
+        for ours in self.missing:
+            text = f"Choose the column of the {OF[ours]}: {', '.join(heads)[:300]}"
+            yield Question(ours, text, f'--column "HEAD={ours}"{ALSO[ours]}')
+        for ours, head in columns.items():
+            second = self.samples.get(f"{head} (2)")
+            if ours not in self.chosen and second not in (None, self.samples.get(head)):
+                text = f"Two columns are called {head}: choose one for the {OF[ours]}"
+                yield Question(ours, text, f'--column "{head} (2)={ours}"')
+        is_open = not columns["status"] and "status" not in self.chosen
+        known = self.table.columns.values()  # which are left out by a choice
+        others = ", ".join(head for head in self.not_stored if head not in known)[:300]
+        if is_open and self.new and others:
+            text = f"Choose the column of the statuses, or one status for all: {others}"
+            yield Question("status", text, f'--column "HEAD=status"{ALSO["status"]}')
+        unknown = [y for x, y in self.statuses.items() if x not in self.meanings]
         if len(self.statuses) > MAX_STATUSES:
             text = f"A column with more than {MAX_STATUSES} values is no status"
             yield Question("status", text, f'--column "{columns["status"]}="')
         elif unknown:
             text = f"Choose what each status means: {', '.join(unknown)}"
             yield Question("status", text, f'--status "{unknown[0]}=sold"')
+        if self.entity and not self.choices.entities:
+            text = f"Choose whether {self.entity} is {unescape(self.entity)}"
+            yield Question("entities", text, "--entities read, or --entities keep")
+        if sheets.ranges_of(self.choices.leave_out) is None:
+            text = "Write the lines to leave out as numbers, such as 32, 40-45"
+            yield Question("leave_out", text, "--leave-out 32,40-45")
 
 
 class There(NamedTuple):
@@ -246,6 +334,7 @@ class Preview:
     def __init__(self, sheet: Sheet, there: There) -> None:
         self.sheet, self.there = sheet, there
         self.faults = [*sheet.faults]
+        self.record: Import | None = None  # of what was added, once it is stored
         self.added: list[tuple[FilePet, Meant]] = []  # with their categories
         self.corrected: dict[int, dict[str, Any]] = {}  # the changes, by ids
         self._lines: dict[int, int] = {}  # by the ids of animals
@@ -281,18 +370,23 @@ class Preview:
 
     def first(self, count: int, line: int = 0) -> list[Shown]:
         """Return the first animals from a line on, those that are corrected first."""
-        corrected = ((self._lines[x], x, y) for x, y in self.corrected.items())
-        added = ((x.line, None, {"category_id": y, **x.members}) for x, y in self.added)
-        found = (each for each in chain(corrected, added) if each[0] >= line)
-        return [
-            Shown(
-                number,
-                pet_id,
-                self._texts(self.there.pets[pet_id]._asdict()) if pet_id else {},
-                self._texts(members),
-            )
-            for number, pet_id, members in islice(found, count)
-        ]
+        found = (each for each in self._lines_and_changes() if each[0] >= line)
+        return [self._shown(*each) for each in islice(found, count)]
+
+    def last(self, count: int, line: int = 0) -> list[Shown]:
+        """Return the last animals of the file, if they are behind a line."""
+        found = nlargest(count, self._lines_and_changes(), key=itemgetter(0))
+        return [self._shown(*each) for each in reversed(found) if each[0] > line]
+
+    def _lines_and_changes(self) -> Iterator[tuple[int, int | None, dict[str, Any]]]:
+        for pet_id, changes in giving_way(self.corrected.items()):
+            yield self._lines[pet_id], pet_id, changes
+        for pet, meant in giving_way(self.added):
+            yield pet.line, None, {"category_id": meant, **pet.members}
+
+    def _shown(self, line: int, pet_id: int | None, new: dict[str, Any]) -> Shown:
+        there = self._texts(self.there.pets[pet_id]._asdict()) if pet_id else {}
+        return Shown(line, pet_id, there, self._texts(new))
 
     def _texts(self, members: dict[str, Any]) -> dict[str, str]:
         texts = {x: str(members[x]) for x in SHOWN_MEMBERS if x in members}
@@ -384,12 +478,17 @@ def foresee(project: Project, content: bytes, choices: Choices = NO_CHOICES) -> 
     """
     sheet = Sheet(content, choices)
     there = There.of(project.id, sheet)
-    is_open = sheet.with_id and not sheet.is_id_chosen
+    is_open = sheet.with_id and "id" not in sheet.chosen
     if is_open and (text := _whose(sheet, there)):
         head = sheet.choices.columns["id"]
         options = f"--column {head}=id corrects, --column {head}= adds all as new"
         sheet.ask_whose(Question("id", text, options))
     preview = Preview(sheet, there)
+    known = 0 if choices.again else _count_known(project.id, preview)
+    if known > 1 and 2 * known > len(preview.added):
+        text = f"{known:,} of {len(preview.added):,} animals of these names and "
+        text += "categories are here already: add them again?"
+        sheet.questions.append(Question("again", text, "--again"))
     if not project.has_room(preview.rows):
         refuse_rows(project.id, preview.rows)
     return preview
@@ -402,13 +501,28 @@ def _whose(sheet: Sheet, there: There) -> str | None:
     named = sum(x.members.get("name") == y for x, y in zip(known, names, strict=True))
     columns, heads = sheet.choices.columns, {x.lower() for x in sheet.table.heads}
     is_named = not columns["name"] or 2 * named > len(known)
-    has_ours = any(x.lower() in heads for x in HEADS if x != "id")
+    has_ours = any(x.lower() in heads for x in sheets.HEADS if x != "id")
     if has_ours and is_named and 2 * len(known) > sheet.with_id:
         return None
     text = f"{len(known):,} of {sheet.with_id:,} numbers are animals here"
     if columns["name"]:
         text += f", {named:,} of them with that name"
     return f"{text}: correct them, or add all animals as new?"
+
+
+def _count_known(project_id: int, preview: Preview) -> int:
+    """Return how many new animals are like the newest ones: a file may come twice."""
+    known: set[tuple[str, Meant]] = set()
+    last = MAX_ID
+    for part in in_parts(range(COMPARED + 2 * len(preview.added))):
+        rows = Pet.select(Pet.name, Pet.category_id, Pet.id).where(
+            Pet.project == project_id, Pet.id < last
+        )
+        found = [*rows.order_by(Pet.id.desc()).limit(len(part)).tuples().iterator()]
+        known.update((name, category_id) for name, category_id, _ in found)
+        last = found[-1][2] if found else 0
+    added = giving_way(preview.added)
+    return sum((pet.members["name"], meant) in known for pet, meant in added)
 
 
 def store(project: Project, preview: Preview, *, is_shown: bool = False) -> Preview:
@@ -428,7 +542,9 @@ def store(project: Project, preview: Preview, *, is_shown: bool = False) -> Prev
             if is_shown and preview.digest != shown.digest:
                 raise LinesAtFault([], [])
         take_rows(project.id, preview.rows)
-        _write(project.id, preview)
+        categories = _write(project.id, preview)
+        if preview.added:
+            preview.record = Import.record(project.id, len(preview.added), categories)
         facts: dict[str, Any] = {"animals": len(preview.added)}
         facts["corrected"] = len(preview.corrected)
         if any(facts.values()):
@@ -436,7 +552,8 @@ def store(project: Project, preview: Preview, *, is_shown: bool = False) -> Prev
     return preview
 
 
-def _write(project_id: int, preview: Preview) -> None:
+def _write(project_id: int, preview: Preview) -> list[int]:
+    """Add and correct the animals, and return the numbers of new categories."""
     numbers: dict[Any, int] = {}  # of new categories
 
     def numbered(members: dict[str, Any]) -> dict[str, Any]:
@@ -445,27 +562,30 @@ def _write(project_id: int, preview: Preview) -> None:
 
     for categories in in_parts(preview.numbered.items()):
         Category.add_numbered(project_id, dict(categories))
-    for folded in in_parts(preview.named):
-        names = [preview.named[each] for each in folded]
+    for keys in in_parts(preview.named):
+        names = [preview.named[each] for each in keys]
         new = Category.add_named(project_id, names)
-        numbers |= zip(folded, new, strict=True)
+        numbers |= zip(keys, new, strict=True)
     for pets in in_parts(preview.added):
         added = ({"category_id": meant, **pet.members} for pet, meant in pets)
         Pet.add_many(project_id, map(numbered, added))
     for corrected in in_parts(preview.corrected.items()):
         changes = {pet_id: numbered(members) for pet_id, members in corrected}
         Pet.correct_many(project_id, changes)
+    return [*preview.numbered, *numbers.values()]
 
 
 def folded_status(text: str) -> str:
     """Return a status of another system as it is compared."""
-    return comparable(text[:MAX_STATUS_LENGTH])
+    return comparable(seen_of(text[:MAX_STATUS_LENGTH]))
 
 
 def _text(head: str, cell: str) -> str:
+    if head == "name":
+        return _in_one_line(lines.restored(cell))
     if head != "status" and (number := _WHOLE.fullmatch(cell.strip())):
         return number[1]
-    return _in_one_line(restored(cell)).strip()
+    return _in_one_line(lines.restored(cell)).strip()
 
 
 def _in_one_line(text: str) -> str:

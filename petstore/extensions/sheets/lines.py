@@ -7,59 +7,38 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import chain, count, islice
-from typing import Any, NamedTuple
+from statistics import median_low
+from typing import Any, NamedTuple, TypeVar
 
 from peewee import chunked
 
 from petstore import clock, timeouts
 from petstore.concurrency import give_way
-from petstore.extensions.sheets.choices import (
-    DELIMITERS,
-    ENCODINGS,
-    HEADS,
-    WIDER,
-    Choices,
-    guess,
-)
+from petstore.extensions.sheets import choices as sheets
+from petstore.extensions.sheets.choices import ENCODINGS, Choices, seen_of
 from petstore.models import RuleError
 from petstore.storage import NEVER, deadline
 
 NOT_CLOSED = "a quotation mark is not closed"
-AFTER_QUOTE = "there is text after a closing quotation mark"
 MAX_COLUMNS = 300
 MAX_CELLS = 100_000  # of a line, as far as separators tell
 MAX_HEAD_LENGTH = 100
-MAX_LINES = 5  # that are shown because they have other letters than ASCII
-SHOWN_LENGTH = 200  # of each of these lines
+MAX_LINES = 5  # that are shown because of their other letters
+SHOWN_LENGTH = 200  # of each line that is shown
+FIRST_LINES = 60  # among which the heads are looked for
+HEADS_SEEM = 2  # of `sheets.count_heads`
+LONG_ROW = 20  # lines of a row after which somebody should look at it
+MAX_NOT_CLOSED = 20  # marks after which a file is read on
+CTRL_Z = b"\x1a"  # with which some programs end a file
+# It ends the text that is read, and no file has it: a row in which it stands with other
+# text has a quotation mark that is not closed.
+END = "\0"
+UTF_8 = "utf-8-sig"
+ESCAPED = "surrogateescape"  # the bytes that are not UTF-8
 # A column that nobody reads may hold a picture.
 csv.field_size_limit(timeouts.LIMITS.import_bytes)
-_SAVED = "Open it in a spreadsheet, and save it as CSV (CSV UTF-8 if there is a choice)"
-_COPIED = "Copy its table to a spreadsheet, and save that as CSV"
-_EXPORTED = "Export the list as CSV from the program that it comes from"
-_UNPACKED = "Unpack it, and choose the CSV file that is in it"
-_PLAIN = "Save it as plain text (in TextEdit: Format, Make Plain Text)"
-_NUMBERS = "In Numbers, choose File, Export To and CSV"
-_ZIP = rb"PK\x03\x04"
-# Files that are no CSV: how they begin, what else they contain, what they are, and what
-# to do.
-OTHER_FORMATS = (
-    (_ZIP, b"word/", "a Word document", _COPIED),
-    (_ZIP, b"xl/workbook", "an Excel workbook", _SAVED),
-    (_ZIP, b"opendocument", "an OpenDocument file", _SAVED),
-    (_ZIP, b".iwa", "a Numbers document", _NUMBERS),
-    (_ZIP + rb"|\x1f\x8b|Rar!|7z\xbc\xaf", b"", "an archive", _UNPACKED),
-    (rb"\xd0\xcf\x11\xe0", b"", "an old or encrypted workbook", _SAVED),
-    (rb"%PDF", b"", "a PDF", _EXPORTED),
-    (rb"\xff\xd8\xff|\x89PNG|GIF8|....ftyp", b"", "a picture or a film", _EXPORTED),
-    (rb"\{\\rtf", b"", "a rich text (RTF)", _PLAIN),
-    (rb"<", b"", "a web page (HTML) or XML", _SAVED),
-    (rb"\{|\[\s*[\[{]", b"", "JSON", _EXPORTED),
-    (rb"ID;P\w*(?:;[NE])*\r?\n[A-Z];", b"", "SYLK", _SAVED),
-)
-MARKS = dict.fromkeys((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE), "utf-16")
-MARKS |= {codecs.BOM_UTF8: "utf-8-sig"}
-# A byte order mark, a soft hyphen, and blanks of no width: nobody sees them in a head.
-_UNSEEN = re.compile("[\xad\u200b-\u200f\u2060\ufeff]")
+BROKEN = "The file begins as UTF-16, but is not. Open it in a spreadsheet, and save it"
+NUL_SHARE = 20  # one of so many bytes is NUL in UTF-16, for separators at least
 _SEPARATOR = re.compile(r'"?sep=([^"\r\n])"?[,;\t]*(?:\r\n?|\n|$)', re.IGNORECASE)
 
 # A spreadsheet runs what begins with `=`, `+`, `-` or `@`, or with one of their wide
@@ -108,16 +87,11 @@ def restored(text: str) -> str:
     return _ADDED.sub("", text)
 
 
-def seen_of(cell: str) -> str:
-    """Return what people see of a head: its beginning, without what is invisible."""
-    return " ".join(_UNSEEN.sub("", cell[:MAX_HEAD_LENGTH]).split())
-
-
 def clean_heads(cells: Iterable[str]) -> list[str]:
     """Return what people see of heads, with numbers where they repeat or are empty."""
     heads: dict[str, None] = {}  # a set in order, since there may be 300 heads
     for number, cell in enumerate(cells, 1):
-        seen = seen_of(cell) or f"Column {number}"
+        seen = seen_of(cell[:MAX_HEAD_LENGTH]) or sheets.NUMBERED.format(number)
         names = chain([seen], (f"{seen} ({repeated})" for repeated in count(2)))
         heads[next(name for name in names if name not in heads)] = None
     return [*heads]
@@ -127,8 +101,19 @@ def is_separator(text: str) -> bool:
     return len(text) == 1 and text not in '"\r\n '
 
 
+Item = TypeVar("Item")
+
+
 class NotReadable(RuleError):
     text = "{}."
+
+
+class TooLarge(NotReadable):
+    text = (
+        "The file has more than {} MiB. Send only the columns that are needed (in a "
+        "spreadsheet, delete the others, such as pictures and notes), or send the file "
+        "in parts, each with the line of the heads."
+    )
 
 
 class Fault(NamedTuple):
@@ -141,110 +126,166 @@ class Fault(NamedTuple):
         return f"Line {self.line}: {self.text}"
 
 
+class Row(NamedTuple):
+    """The cells of an animal, or of heads, with the lines in which they stand."""
+
+    first: int
+    last: int
+    cells: list[str]
+
+    @property
+    def is_closed(self) -> bool:
+        return not self.cells[-1].endswith(END)
+
+
 class Table:
-    """The heads of a file, and its lines, which can be read once.
+    """The heads of a file, and its lines, read as somebody chooses.
 
     To make one, and to read its lines, raises `NotReadable`.
     """
 
     def __init__(self, content: bytes, choices: Choices) -> None:
-        self.encoding, codec = _encoding(content, choices.encoding)
-        # Bytes that the encoding does not have become `\ufffd`, so that people see that
-        # another one is right.
-        self._text = io.TextIOWrapper(
-            io.BytesIO(content), codec, errors="replace", newline=""
-        )
-        self.other_letters: list[str] = []  # lines that show which encoding is right
-        if self.encoding in ENCODINGS:
-            others = (line for line in self._pieces() if not line.isascii())
-            self.other_letters = [x[:SHOWN_LENGTH] for x in islice(others, MAX_LINES)]
-            self._text.seek(0)
-        self._beginning = self._text.read(2 * SHOWN_LENGTH)
-        self._text.seek(0)
-        separators = DELIMITERS
-        self._before = 0  # lines before the heads
-        if separator := _SEPARATOR.match(self._text.readline()):
-            self._before, separators = 1, separator[1] + DELIMITERS
+        self._content = content.rstrip(CTRL_Z)
+        self._encoding = _encoding(self._content, choices.encoding)
+        self.encoding, _, self.is_guess, self.is_mixed, others = self._encoding
+        guess = self.encoding if self.is_guess and not self.is_mixed else None
+        self.chosen_encoding = choices.encoding if others else guess
+        self.other_letters = [*islice(self._other_letters(), MAX_LINES)]
+        beginning = [*islice(self._lines(), FIRST_LINES)]
+        self.first_lines = [line.strip("\r\n")[:SHOWN_LENGTH] for line in beginning]
+        if not any(map(str.strip, beginning)):
+            raise NotReadable("The file is empty, or begins with many empty lines")
+        self._first, separators = 1, sheets.DELIMITERS
+        if separator := _SEPARATOR.match(beginning[0]):
+            self._first, separators = 2, separator[1] + sheets.DELIMITERS
         if is_separator(choices.separator or ""):
             separators = choices.separator or ""
-        self.separator = self._best(filter(is_separator, dict.fromkeys(separators)))
-        self._reader, cells = self._opened(self.separator)
-        if not cells:
-            raise NotReadable("The file is empty, or begins with many empty lines")
+        self.separator, rows = self._best(beginning, separators)
+        self.heads_line = 0  # if there are none
+        cells = self._find_heads(choices.heads, rows)
         if len(cells) > MAX_COLUMNS:
             raise self._refused(f"The file has more than {MAX_COLUMNS} columns")
-        self._seen, self.heads = [*map(seen_of, cells)], clean_heads(cells)
-        self.repeated = 0  # lines that are the heads again
+        self._seen, self.heads = [*map(_seen_head, cells)], clean_heads(cells)
+        below = [row.cells[:MAX_COLUMNS] for row in rows if row.first > self.heads_line]
+        samples = [[cell[:MAX_HEAD_LENGTH] for cell in cells] for cells in below]
+        self.columns = sheets.guess_columns(self.heads, samples)
+        self._ranges = sheets.ranges_of(choices.leave_out) or []
+        self.repeated = self.left_out = 0  # lines that are the heads again, or chosen
+        self.long: list[Row] = []  # those that begin and end far from each other
 
-    def lines(self, faults: list[Fault]) -> Iterator[tuple[int, list[str]]]:
+    def is_left_out(self, line: int) -> bool:
+        return any(line in each for each in self._ranges)
+
+    def rows(self, faults: list[Fault]) -> Iterator[tuple[int, list[str]]]:
         """Yield the number of each line below the heads, with its cells.
 
         Lines at fault go to `faults` instead.
         """
-        lines, width, first = 0, len(self.heads), self._seen[0]
-        while True:
-            number = self._before + self._reader.line_num + 1
-            try:
-                cells = next(self._reader)
-            except StopIteration:
-                return
-            except csv.Error as error:
-                last = self._before + self._reader.line_num
-                unread = f"; nothing from there to line {last} was read"
-                faults.append(Fault(number, _csv_fault(error) + unread))
-                return
-            if not any(map(str.strip, cells)):
+        found, width = 0, len(self.heads)
+        for row in self._closed(faults):
+            if row.first == self.heads_line or self._is_heads(row):
+                self.repeated += row.first != self.heads_line
                 continue
-            if seen_of(cells[0]) == first and [*map(seen_of, cells)] == self._seen:
-                self.repeated += 1
-                continue
-            if lines == timeouts.LIMITS.import_lines:
-                raise self._refused(f"The file has more than {lines:,} animals")
-            lines += 1
-            if any(cells[width:]):
-                fault = f"there are {len(cells)} cells, but {width} in the first line"
-                faults.append(Fault(number, fault))
+            if found == timeouts.LIMITS.import_lines:
+                raise self._refused(f"The file has more than {found:,} animals")
+            found += 1
+            if row.last - row.first >= LONG_ROW:
+                self.long.append(row._replace(cells=[]))
+            if self.is_left_out(row.first):
+                self.left_out += 1
+            elif any(map(str.strip, row.cells[width:])):
+                fault = f"there are {len(row.cells)} cells, but {width} columns"
+                faults.append(Fault(row.first, fault))
             else:
-                yield number, cells + [""] * (width - len(cells))
+                yield row.first, row.cells + [""] * (width - len(row.cells))
 
-    def _best(self, separators: Iterable[str]) -> str:
-        """Return the separator with which most heads are known."""
-        found: dict[str, tuple[int, int]] = {}
-        faults: set[str] = set()
-        for each in separators:
-            _go_on()
-            try:
-                heads = clean_heads(self._opened(each)[1][:MAX_COLUMNS])
-            except csv.Error as error:
-                faults.add(_csv_fault(error))
+    def _closed(self, faults: list[Fault]) -> Iterator[Row]:
+        """Yield the rows; read on behind a line with a mark that is not closed."""
+        first = last = self._first
+        for _ in range(MAX_NOT_CLOSED):
+            for row in self._rows(self._lines(first), self.separator, first):
+                if not row.is_closed:
+                    break
+                yield row
             else:
-                found[each] = sum(bool(guess(x, heads)) for x in HEADS), len(heads)
-        # With a wrong separator, text seems to follow a quotation mark.
-        if not found or (NOT_CLOSED in faults and not max(found.values())[0]):
-            fault = NOT_CLOSED if NOT_CLOSED in faults else AFTER_QUOTE
-            raise self._refused(f"Line {self._before + 1}: {fault}")
-        return max(found, key=found.__getitem__)
+                return
+            first, last = row.first + 1, row.last - 1
+            if self.is_left_out(row.first):
+                self.left_out += 1
+            else:
+                faults.append(Fault(row.first, NOT_CLOSED))
+        unread = f"as in lines before, so that no line up to {last} was read"
+        faults.append(Fault(first, f"{NOT_CLOSED}, {unread}"))
 
-    def _opened(self, separator: str) -> tuple[Any, list[str]]:
-        """Return a reader of what follows the line with the heads, and its cells."""
-        self._text.seek(0)
-        for _ in range(self._before):
-            self._text.readline()
-        options: Any = {"strict": True, "skipinitialspace": True}
-        reader = csv.reader(self._pieces(separator), delimiter=separator, **options)
-        rows = islice(reader, timeouts.LIMITS.imported_rows)  # in which heads stand
-        return reader, next((row for row in rows if any(map(str.strip, row))), [])
+    def _is_heads(self, row: Row) -> bool:
+        is_like = self.heads_line and _seen_head(row.cells[0]) == self._seen[0]
+        return bool(is_like) and [*map(_seen_head, row.cells)] == self._seen
 
-    def _pieces(self, separator: str = "\0") -> Iterator[str]:
-        """Yield the file line by line, and let other requests run in between."""
-        for piece in chain.from_iterable(in_parts(self._text)):
-            if piece.count(separator) > MAX_CELLS:  # which would take long to parse
-                raise self._refused(f"A line has more than {MAX_CELLS:,} cells")
-            yield piece
+    def _best(self, beginning: list[str], separators: str) -> tuple[str, list[Row]]:
+        """Return the separator with which most heads are known, and the first rows."""
+        found: dict[tuple[int, int], tuple[str, list[Row]]] = {}
+        is_closed = True
+        for each in filter(is_separator, dict.fromkeys(separators)):
+            lines = giving_way(beginning[self._first - 1 :])
+            rows = [*self._rows(lines, each, self._first)]
+            is_closed &= all(row.is_closed for row in rows[:1])
+            rows = [row for row in rows if row.is_closed]
+            known = max(map(_count_heads, giving_way(rows)), default=0)
+            width = median_low(len(row.cells) for row in rows) if rows else 0
+            found.setdefault((known * (known >= HEADS_SEEM), width), (each, rows))
+        known, _ = best = max(found)
+        # With a wrong separator, a mark that is not closed stands within a cell.
+        if not (found[best][1] and (is_closed or known)):
+            raise self._refused(f"Line {self._first}: {NOT_CLOSED}")
+        return found[best]
+
+    def _find_heads(self, chosen: str | None, rows: list[Row]) -> list[str]:
+        """Return the cells of the heads, which are empty if there are none.
+
+        If a line is not chosen, it is the first of those that look most like heads.
+        """
+        best = max(rows, key=_count_heads)
+        self.is_open = not chosen and _count_heads(best) < HEADS_SEEM
+        if self.is_open or chosen == Choices.NO_HEADS:
+            return [""] * max(len(_without_empty_end(row.cells)) for row in rows)
+        first = max(int(chosen or best.first), self._first)
+        row = next(self._rows(self._lines(first), self.separator, first), None)
+        if row is None or not row.is_closed:
+            raise self._refused(f"Line {first} has no heads")
+        self._first = self.heads_line = row.first
+        return row.cells
+
+    def _lines(self, first: int = 1) -> Iterator[str]:
+        """Yield the lines of the file, from one on; others run in between."""
+        lines = io.BytesIO(self._content)
+        return islice(giving_way(self._encoding.lines(lines)), first - 1, None)
+
+    def _rows(self, lines: Iterator[str], separator: str, first: int) -> Iterator[Row]:
+        """Yield the rows that are not empty, the last of which may not be closed."""
+        lines = (self._checked(line, separator) for line in lines)
+        texts = chain(lines, [END])
+        reader = csv.reader(texts, delimiter=separator, skipinitialspace=True)
+        begins = first
+        for cells in reader:
+            ends = first + reader.line_num - 1
+            if cells != [END] and any(map(str.strip, cells)):
+                yield Row(begins, ends, cells)
+            begins = ends + 1
+
+    def _checked(self, line: str, separator: str) -> str:
+        if line.count(separator) > MAX_CELLS:  # which would take long to parse
+            raise self._refused(f"A line has more than {MAX_CELLS:,} cells")
+        return line
+
+    def _other_letters(self) -> Iterator[str]:
+        """Yield the lines that show whether the encoding is right."""
+        for line in self._lines() if self.is_guess else ():
+            if "\ufffd" in line if self.is_mixed else not line.isascii():
+                yield line.strip()[:SHOWN_LENGTH]
 
     def _refused(self, fault: str) -> NotReadable:
-        """Return the error for a file that is text, with its heads and first line."""
-        lines = " / ".join(self._beginning.splitlines()[:2])
+        """Return the error for a file that is text, with its first lines."""
+        lines = " / ".join(self.first_lines[:2])
         return NotReadable(f"{fault}. It begins with: {lines}")
 
 
@@ -261,27 +302,90 @@ def _go_on() -> None:
         deadline.set(clock.monotonic() + timeouts.LIMITS.stores_seconds)
 
 
-def _encoding(content: bytes, chosen: str | None) -> tuple[str, str]:
-    """Return the name of the encoding, and Python's name for it."""
+def giving_way(items: Iterable[Item]) -> Iterator[Item]:
+    """Yield the items, and let other requests run after some milliseconds."""
+    until = clock.monotonic() + timeouts.LIMITS.part_seconds
+    for item in items:
+        yield item
+        if clock.monotonic() >= until:
+            _go_on()
+            until = clock.monotonic() + timeouts.LIMITS.part_seconds
+
+
+class Encoding(NamedTuple):
+    """How the bytes of a file are read."""
+
+    name: str  # as people know it
+    codec: str
+    # Whether there are bytes that are neither UTF-8 nor UTF-16. What the encoding does
+    # not have becomes `\ufffd`, so that people see it.
+    is_guess: bool = False
+    is_mixed: bool = False  # whether most lines are UTF-8
+    others: str = ""  # the codec of the other lines
+
+    def lines(self, content: io.BytesIO) -> Iterator[str]:
+        errors = ESCAPED if self.others else "replace"
+        text = io.TextIOWrapper(content, self.codec, errors=errors, newline="")
+        return map(self._other_line, text) if self.others else text
+
+    def _other_line(self, line: str) -> str:
+        with suppress(UnicodeEncodeError):
+            line.encode()
+            return line
+        return line.encode(errors=ESCAPED).decode(self.others, "replace")
+
+
+def _encoding(content: bytes, chosen: str | None) -> Encoding:
     text = content.removeprefix(codecs.BOM_UTF8).lstrip()
-    for beginning, part, kind, advice in OTHER_FORMATS:
+    for beginning, part, kind, advice in sheets.KINDS:
         if re.match(beginning, text, re.DOTALL) and part in content:
             raise NotReadable(f"The file is {kind}. {advice}")
-    marked = [name for mark, name in MARKS.items() if content.startswith(mark)]
-    for codec in marked or ["utf-8"] * (chosen not in ENCODINGS):
+    if b"\0" in content and (codec := _utf_16(content)):
         with suppress(UnicodeDecodeError):
-            if "\0" in content.decode(codec):
-                break
-            return codec, codec
-        if marked:
-            raise NotReadable(
-                f"The file begins as UTF-8 or UTF-16, but is neither. {_SAVED}"
-            )
+            if "\0" not in content.decode(codec):
+                return Encoding("UTF-16", codec)
+        raise NotReadable(BROKEN)
     if b"\0" in content:
         raise NotReadable("The file contains NUL, so it is no text")
-    name = chosen if chosen in ENCODINGS else ENCODINGS[0]
-    return name, WIDER.get(name, name)
+    codec = ENCODINGS[chosen][0] if chosen in ENCODINGS else ""
+    is_utf_8 = _is_utf_8(content)
+    if is_utf_8 and (not codec or content.isascii()):
+        return Encoding("UTF-8", UTF_8)
+    if not is_utf_8:
+        lines = [x for x in giving_way(io.BytesIO(content)) if not x.isascii()]
+        right = sum(map(_is_utf_8, giving_way(lines)))
+        if 2 * right > len(lines) or content.startswith(codecs.BOM_UTF8):
+            return Encoding("UTF-8", UTF_8, True, True, codec)
+    name = chosen if chosen in ENCODINGS else next(iter(ENCODINGS))
+    return Encoding(name, ENCODINGS[name][0], True)
 
 
-def _csv_fault(error: csv.Error) -> str:
-    return AFTER_QUOTE if "expected after" in str(error) else NOT_CLOSED
+def _utf_16(content: bytes) -> str | None:
+    """Return how UTF-16 is read, if the file has its mark, or its NULs."""
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    big, little = content[::2].count(0), content[1::2].count(0)
+    if NUL_SHARE * (big + little) < len(content) or min(big, little):
+        return None
+    return "utf-16-be" if big else "utf-16-le"
+
+
+def _is_utf_8(line: bytes) -> bool:
+    with suppress(UnicodeDecodeError):
+        line.decode()
+        return True
+    return False
+
+
+def _count_heads(row: Row) -> int:
+    cells = row.cells[:MAX_COLUMNS]
+    return sheets.count_heads(each[:MAX_HEAD_LENGTH] for each in cells)
+
+
+def _seen_head(cell: str) -> str:
+    return seen_of(cell[:MAX_HEAD_LENGTH])
+
+
+def _without_empty_end(cells: list[str]) -> list[str]:
+    filled = [number for number, cell in enumerate(cells, 1) if cell.strip()]
+    return cells[: filled[-1]]

@@ -1,44 +1,32 @@
 """/dashboard/animals.csv, orders.csv and animals/import: CSV files."""
 
 import codecs
+import json
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import nullcontext
 from hashlib import sha256
 from itertools import chain, islice
+from typing import Any
 
+import flask
+import orjson
 from flask import Flask, Response, current_app, render_template, request, session
 from flask.typing import ResponseReturnValue
 
 from petstore import timeouts
+from petstore.concurrency import give_way
 from petstore.errors import MAX_BODY_BYTES
-from petstore.extensions.dashboard import (
-    ANIMALS,
-    EMPTY,
-    MAY_BE_SHOWN_AGAIN,
-    TOKEN,
-    Form,
-    NoSuchUpload,
-    Outcome,
-    PageBlueprint,
-    Upload,
-    add_block,
-    add_page,
-    count_expensive_page,
-    count_form,
-    current_project,
-    go_to,
-    idempotent,
-    similar_categories,
-    status,
-    takes_file,
-    takes_long,
-)
+from petstore.extensions import dashboard
+from petstore.extensions.dashboard import Form, Outcome, current_project, takes_long
 from petstore.extensions.sheets import exports
 from petstore.extensions.sheets.choices import ENCODINGS, NO_CHOICES, Choices
-from petstore.extensions.sheets.imports import Preview, foresee, store
-from petstore.extensions.sheets.lines import NotReadable
+from petstore.extensions.sheets.imports import Preview, Sheet, foresee, store
+from petstore.extensions.sheets.lines import NotReadable, TooLarge, in_parts
+from petstore.extensions.sheets.models import Import
 from petstore.models import RuleError
 from petstore.models.grants import WRITE
+from petstore.models.keys import Key
 from petstore.models.pets import STATUSES
 from petstore.models.projects import ProjectFull
 from petstore.settings import Settings
@@ -47,21 +35,28 @@ from petstore.web.turns import Turns, turns_of
 MAX_FIELDS = 64  # of the page about a file
 STATUS = "status."  # before a status of another system, in the names of fields
 SHOWN_ROWS = 20
+FIRST_ROWS, LAST_ROWS = 15, 5
+PAGE_BYTES = 256 * 1024  # another look costs a page for each of these
+OPEN, ALL = "?", "="  # a choice that is open, and before one value for all lines
+TEXTS = {"encoding", "separator", "heads", "without_name", "without_category"}
+TEXTS |= {"leave_out", "entities"}
+TAKE_BACK = "sheets.take_back"
 NO_PROJECT = 0  # instead of an id, for a turn of the whole worker
-SEPARATORS = {",": "Comma", ";": "Semicolon", "\t": "Tab", "|": "Bar |"}
+OTHER = "Nothing is imported yet: the choices or the animals have changed. Look again."
+SEPARATORS = {",": "Comma", ";": "Semicolon", "\t": "Tab", "|": "Bar |", "~": "Tilde ~"}
 # The columns, in the words of the page.
 COLUMNS = {"name": "Name", "category": "Category", "status": "Status"}
 COLUMNS |= {"categoryId": "Number of the category", "id": "Numbers of animals here"}
 
-bp = PageBlueprint("sheets", __name__, "", required_role=WRITE)
+bp = dashboard.PageBlueprint("sheets", __name__, "", required_role=WRITE)
 
 
 def init_app(app: Flask, settings: Settings) -> None:
-    add_page(app, bp)
-    add_block(app, "add animals", "import_file.html")
-    add_block(app, "first animals", "first_animals.html")
-    add_block(app, "animals", "download_animals.html")
-    add_block(app, "orders", "download_orders.html")
+    dashboard.add_page(app, bp)
+    dashboard.add_block(app, "add animals", "import_file.html")
+    dashboard.add_block(app, "first animals", "first_animals.html")
+    dashboard.add_block(app, "animals", "download_animals.html")
+    dashboard.add_block(app, "orders", "download_orders.html")
     app.jinja_env.get_template("import_question.html")  # compiling it takes long
 
 
@@ -78,72 +73,126 @@ def orders() -> Response:
 
 
 @bp.get("/animals/import")
-def import_page(form: Form = EMPTY) -> str:
-    return render_template("import.html", form=form)
+def import_page(form: Form = dashboard.EMPTY) -> str:
+    project_id = current_project().id
+    imports = Import.recent(project_id)
+    labels = Key.labels(project_id, [each.actor for each in imports])
+    return render_template("import.html", form=form, imports=imports, labels=labels)
 
 
 @bp.post("/animals/import")
-@takes_file
+@dashboard.takes_file
 def upload() -> ResponseReturnValue:
     file = request.files.get("file")
     content = file.read() if file else b""
     if not content:
         raise NotReadable("Choose a file that is not empty")
-    limit = timeouts.LIMITS.import_bytes
-    if len(content) > limit:
-        raise NotReadable(f"The file has more than {limit // 1024**2} MiB")
+    if len(content) > timeouts.LIMITS.import_bytes:
+        raise TooLarge(timeouts.LIMITS.import_bytes // 1024**2)
 
     def keep(digest: str) -> Outcome:  # the same form may send another file later
-        name = Upload.keep(session[TOKEN], content)
+        name = dashboard.Upload.keep(session[dashboard.TOKEN], content)
         return Outcome("sheets.question", "", {"file": name})
 
-    keep_once = idempotent(keep, count=count_expensive_page)
+    keep_once = dashboard.idempotent(keep, count=dashboard.count_expensive_page)
     return keep_once(digest=sha256(content).hexdigest())
 
 
 @bp.get("/animals/import/<file>")
 @takes_long
 def question(file: str) -> ResponseReturnValue:
-    upload = Upload.find(session[TOKEN], file)
+    upload = dashboard.Upload.find(session[dashboard.TOKEN], file)
     if upload is None:
-        return go_to("sheets.import_page", str(NoSuchUpload()), "bad")
-    count_expensive_page()
-    return _show(file, _foresee(upload, NO_CHOICES))
+        return dashboard.go_to(
+            "sheets.import_page", str(dashboard.NoSuchUpload()), "bad"
+        )
+    if not upload.chosen:
+        dashboard.count_expensive_page()
+        return _show(file, _foresee(upload, NO_CHOICES))
+    dashboard.count_expensive_page(
+        min(-(-len(upload.content) // PAGE_BYTES), dashboard.EXPENSIVE_PAGES)
+    )
+    try:
+        return _show(file, _foresee(upload, Choices.of(upload.chosen)))
+    except NotReadable as error:  # with these choices
+        flask.flash(str(error), "bad")
+        return _show(file, _foresee(upload, NO_CHOICES))
 
 
 @bp.post("/animals/import/<file>")
 @takes_long
 def answer(file: str) -> ResponseReturnValue:
-    count_form()
-    upload = Upload.find(session[TOKEN], file)
+    upload, choices = dashboard.Upload.find(session[dashboard.TOKEN], file), _choices()
+    if upload and "again" in request.form:
+        return _look_again(file, choices)
+    dashboard.count_form()
     # It is read before the transaction begins: on SQLite, other writers wait for that.
-    preview = _foresee(upload, _choices()) if upload else None
-    is_again = "again" in request.form
+    preview = _foresee(upload, choices) if upload else None
     is_other = preview and preview.digest != request.form.get("shown")
-    if preview and (is_other or is_again) and Upload.find(session[TOKEN], file):
-        count_expensive_page()
-        return _show(file, preview, is_other=not is_again)
+    if is_other and dashboard.Upload.find(session[dashboard.TOKEN], file):
+        return _look_again(file, choices, OTHER, "warning")
 
-    @idempotent
+    @dashboard.idempotent
     def import_upload(file: str) -> Outcome:
         if preview is None:
-            raise NoSuchUpload
+            raise dashboard.NoSuchUpload
         preview.require_no_fault()
-        Upload.use(session[TOKEN], file)
+        dashboard.Upload.use(session[dashboard.TOKEN], file)
         done = store(current_project(), preview, is_shown=True)
         added, corrected = len(done.added), len(done.corrected)
         message = f"{added:,} animal{'s are' if added != 1 else ' is'} added"
         message += f", {corrected:,} corrected" if corrected else ""
+        message += "." + _not_stored(done.sheet)
         # With facts, it is also among the changes of animals, where people look for it.
-        return Outcome(ANIMALS, f"{message}.", facts={} if added or corrected else None)
+        facts: dict[str, Any] | None = {} if added or corrected else None
+        if done.record is None:
+            return Outcome(dashboard.ANIMALS, message, facts=facts)
+        links = [("Your imports", flask.url_for("sheets.import_page"))]
+        undo = ("Undo: remove them", flask.url_for(TAKE_BACK, import_id=done.record.id))
+        return Outcome(dashboard.ANIMALS, message, facts=facts, links=links, undo=undo)
 
     return import_upload(file=file)
+
+
+def _look_again(file: str, choices: Choices, *message: str) -> ResponseReturnValue:
+    """Show the page with other choices, which a reload keeps."""
+    dashboard.Upload.choose(
+        session[dashboard.TOKEN], file, orjson.dumps(choices).decode()
+    )
+    return dashboard.go_to("sheets.question", *message, file=file)
+
+
+@bp.post("/animals/imports/<id:import_id>/take-back")
+@takes_long
+def take_back(import_id: int) -> ResponseReturnValue:
+    """Remove what an import has added, in parts, as far as nobody has changed it."""
+    dashboard.count_form()
+    project_id = current_project().id
+    found = Import.get_recent(project_id, import_id)
+    last: int | None = found.first_id - 1
+    while last is not None:
+        last = found.remove_some(last)
+        give_way()
+    for ids in in_parts(json.loads(found.categories)):
+        found.remove_categories(ids)
+
+    @dashboard.idempotent
+    def finish(import_id: int) -> Outcome:
+        done = Import.get_recent(project_id, import_id)
+        is_new = done.removed > found.removed
+        message = f"Removed {done.removed:,} of {done.added:,} imported animals."
+        if left := done.count_left():
+            message += f" Changed or reserved since, and therefore left: {left:,}."
+        return Outcome(dashboard.ANIMALS, message, facts={} if is_new else None)
+
+    return finish(import_id=import_id)
 
 
 @bp.errorhandler(NotReadable)
 @bp.errorhandler(ProjectFull)
 def refuse(error: RuleError) -> ResponseReturnValue:
-    return import_page(Form(errors={"file": str(error)})), 400
+    status = 413 if isinstance(error, TooLarge) else 400
+    return import_page(Form(errors={"file": str(error)})), status
 
 
 @bp.url_value_preprocessor
@@ -158,44 +207,72 @@ def _choices() -> Choices:
     statuses = {
         name.removeprefix(STATUS): meant
         for name, meant in form.items()
-        if name.startswith(STATUS) and meant in STATUSES
+        if name.startswith(STATUS) and meant in (*STATUSES, Choices.OUT)
     }
-    columns = {ours: form[ours] for ours in COLUMNS if ours in form}
-    texts = map(form.get, ("separator", "encoding"))
-    return Choices(columns, statuses, form.get("without_name", ""), *texts)
+    columns = {ours: form[ours] for ours in COLUMNS if form.get(ours, OPEN) != OPEN}
+    values = {"category": form.get("all.category", "").strip()}
+    values["status"] = columns.get("status", "").partition(ALL)[2]
+    # What is typed beside a choice counts before it.
+    texts = {x: [y for y in form.getlist(x) if y not in ("", OPEN)] for x in TEXTS}
+    return Choices(
+        columns,
+        statuses,
+        values={ours: value for ours, value in values.items() if value},
+        again="add_again" in form,
+        first_line=form.get("line", 1, type=int),
+        **{name: found[-1].strip(" ") for name, found in texts.items() if found},
+    )
 
 
-def _foresee(upload: Upload, choices: Choices) -> Preview:
+def _foresee(upload: dashboard.Upload, choices: Choices) -> Preview:
     """Read a file; to save memory, a worker reads one large file at a time."""
     is_large = len(upload.content) > MAX_BODY_BYTES
     with turns_of(current_app).exclusively(NO_PROJECT) if is_large else nullcontext():
         return foresee(current_project(), upload.content, choices)
 
 
-def _show(
-    file: str, preview: Preview, *, is_other: bool = False
-) -> ResponseReturnValue:
+def _show(file: str, preview: Preview) -> ResponseReturnValue:
     """Show a file as it would be stored, from the line that somebody wants to see."""
-    line, heads = request.form.get("line", 1, type=int), preview.sheet.table.heads
-    new = preview.new_categories[:SHOWN_ROWS]
+    sheet, line = preview.sheet, preview.sheet.choices.first_line
+    shown = preview.first(FIRST_ROWS, line)
+    last = preview.last(LAST_ROWS, max(each.line for each in shown)) if shown else []
+    lines = enumerate(sheet.table.first_lines, 1)
+    likely = [(n, f"Line {n}: {text[:60]}") for n, text in lines if text.strip()]
     page = render_template(
         "import_question.html",
         file=file,
         preview=preview,
         line=line,
-        is_other=is_other,
         faults=[fault for fault in preview.faults if fault.line >= line],
-        first=preview.first(SHOWN_ROWS, line),
-        form=EMPTY,
-        similar=similar_categories(current_project().id, new),
+        first=shown,
+        last=last,
+        by_status=Counter(pet.members["status"] for pet, _ in preview.added),
+        form=dashboard.EMPTY,
+        similar=dashboard.similar_categories(
+            current_project().id, preview.new_categories[:SHOWN_ROWS]
+        ),
         columns=COLUMNS,
-        heads=[(head, head) for head in heads],
-        named_by=[(head, f"Are named by {head}") for head in heads],
-        separators={(x := preview.sheet.choices.separator): x} | SEPARATORS,
-        encodings=[(name, name) for name in ENCODINGS],
-        statuses={name: status(name) for name in STATUSES},
+        heads=[(head, _label(sheet, head)) for head in sheet.table.heads],
+        named_by=[
+            (head, f"Are named by {_label(sheet, head)}") for head in sheet.table.heads
+        ],
+        likely=[(str(n), text) for n, text in likely[:SHOWN_ROWS]],
+        separators={(x := sheet.choices.separator): x} | SEPARATORS,
+        encodings=[(x, f"{label} ({x})") for x, (_, label) in ENCODINGS.items()],
+        statuses={name: dashboard.status(name) for name in STATUSES},
     )
-    return page, 200, MAY_BE_SHOWN_AGAIN
+    return page, 200, dashboard.MAY_BE_SHOWN_AGAIN
+
+
+def _label(sheet: Sheet, head: str) -> str:
+    """Return what people know a column by: its head, or else its first values."""
+    has_head = sheet.table.heads_line
+    return head if has_head else f"{head} ({', '.join(sheet.samples[head])})"
+
+
+def _not_stored(sheet: Sheet) -> str:
+    heads = ", ".join(sheet.not_stored)
+    return f" Not stored here: {heads}." if heads else ""
 
 
 def _separator() -> str:
@@ -203,7 +280,7 @@ def _separator() -> str:
 
 
 def _download(name: str, parts: Iterator[bytes]) -> Response:
-    count_expensive_page()
+    dashboard.count_expensive_page()
     # The first rows are read before the response begins, so that an outage is a 503.
     beginning = codecs.BOM_UTF8 + b"".join(islice(parts, 2))
     parts = _computed_alone(turns_of(current_app), current_project().id, parts)

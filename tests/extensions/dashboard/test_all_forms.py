@@ -16,6 +16,7 @@ from werkzeug.test import TestResponse
 
 from petstore.extensions.dashboard.models import Session, Upload
 from petstore.extensions.hosting.models import DnsResult, Domain
+from petstore.extensions.sheets.models import Import
 from petstore.models.activity import Event
 from petstore.models.categories import Category
 from petstore.models.keys import Key
@@ -37,6 +38,7 @@ COLUMNS = {
     Category: (Category.id, Category.name),
     Domain: (Domain.name, Domain.is_chosen),
     Event: (Event.name, Event.facts),
+    Import: (Import.added, Import.removed),
     Key: (Key.label, Key.retires_ms, Key.revoked_ms, Key.banned_until_ms),
 }
 Sent = tuple[str, dict[str, Any]]  # the path of a form, and its fields
@@ -51,6 +53,8 @@ class World:
         for category_id, name in ((7, "Dogs"), (8, "Cats"), (9, "Birds")):
             Category.rename(project_id, category_id, name)
         pet, ordered, returned = (add_pet(self.project, x) for x in ("Rex", "Bo", "Di"))
+        imported = add_pet(self.project, "Io")
+        record = Import.record(project_id, 1, [])
         order, closed = (Order.place(project_id, x).id for x in (ordered, returned))
         Order.change(project_id, closed, status="cancelled")
         names = (f"{letter}{number}.example.org" for letter in "ab")
@@ -69,6 +73,8 @@ class World:
             "order": order,
             "closed": closed,
             "returned": returned,
+            "imported": imported,
+            "import": record.id,
             "key": banned[:16],
             "own": own,
             "session": session,

@@ -8,6 +8,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from petstore.extensions.sheets.models import Import
 from petstore.models import RuleError
 from petstore.models.callers import Caller
 from petstore.models.categories import Category
@@ -146,6 +147,7 @@ FORMS: dict[str, tuple[str, dict[str, str]]] = {
     f"{ANIMALS}/<id:pet_id>/order": (f"{ANIMALS}/4/order", {}),
     f"{ANIMALS}/<id:pet_id>/withdraw": (f"{ANIMALS}/5/withdraw", {}),
     f"{ANIMALS}/import/<file>": ("{question}", {}),
+    f"{ANIMALS}/imports/<id:import_id>/take-back": ("{take_back}", {}),
     CATEGORIES: (CATEGORIES, {"name": "Kind"}),
     f"{CATEGORIES}/<id:category_id>": (f"{CATEGORIES}/7", {"name": "Cats"}),
     f"{CATEGORIES}/<id:category_id>/merge": (f"{CATEGORIES}/9/merge", {"into": "7"}),
@@ -201,11 +203,17 @@ def test_each_form_is_a_request_or_does_what_no_operation_does(app: Flask):
 
 @of_both_engines
 def test_forms_have_a_quota_of_their_own(
-    browser: Browser, client: FlaskClient, use_up: Callable, clock: Clock
+    browser: Browser,
+    client: FlaskClient,
+    project: Project,
+    use_up: Callable,
+    clock: Clock,
 ):
     question = browser.upload("name,category\nRex,7\n").location
+    record = Import.record(project.id, 1, [])
+    take_back = f"{ANIMALS}/imports/{record.id}/take-back"
     for path, fields in FORMS.values():
-        path = path.format(question=question)
+        path = path.format(question=question, take_back=take_back)
         fields = fields | shown_choices(browser.get(path).text)
         use_up()
         answer = browser.submit(path, **fields)

@@ -25,7 +25,7 @@ CELLS = (
     *("", "", "Rex", "Ömer", "=1+1", "'=1", "007", "7", "7.0", "1", "2", "99", " x "),
     *("sold", "Adopted", "Żuk", "名前", 'a"b', "a,b", "a;b", "a|b", "x\ny", "\x07"),
     *("😀", "'", "ß\u200b", "dogs", "DOGS", "Category 7", "\u2028", "\ufeff", "#N/A"),
-    *("9223372036854775808", "x" * 201),
+    *("9223372036854775808", "x" * 201, "NA", "R&amp;B", "Reserved", "Total", "~"),
 )
 LIKELY = {
     "name": ("Rex", "Tom", "Ömer", "=1+1", "007", " x ", "a,b", "名前", "'"),
@@ -33,8 +33,8 @@ LIKELY = {
     "status": ("", "sold", "Adopted", "available"),
     "id": ("", "", "1", "2"),
 }
-SEPARATORS = (",", ",", ";", "\t", "|", ", ")
-JUNK = b'\0| |"|\r|\n|\xff|\xfe|sep=;\n|PK\x03\x04|{|<'.split(b"|")
+SEPARATORS = (",", ",", ";", "\t", "|", ", ", "~")
+JUNK = b'\0| |"|\x1a|\r|\n|\xff|\xfe|sep=;\n|PK\x03\x04|{|<'.split(b"|")
 
 
 def any_file(dice: random.Random) -> bytes:
@@ -70,6 +70,13 @@ def any_choices(dice: random.Random) -> Choices:
         dice.choice(("", "", "skip", "ID")),
         dice.choice((None, None, ",", ";", "|")),
         dice.choice((None, None, *ENCODINGS)),
+        dice.choice((None, None, "none", "1", "2", "9")),
+        dice.choice(({}, {}, {"category": "Cats"}, {"status": "sold"})),
+        dice.choice(("", "", "skip", "Mice")),
+        dice.choice(("", "", "2", "1-3; 5", "x")),
+        dice.choice(("", "read", "keep")),
+        dice.choice(("", "keep")),
+        dice.choice((True, False)),
     )
 
 

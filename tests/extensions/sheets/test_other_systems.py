@@ -4,16 +4,18 @@ The heads are those of real exports; the animals are made up.
 """
 
 from collections.abc import Callable
+from html import unescape
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 import yaml
 
+from petstore.extensions.sheets.imports import Sheet, folded_status
 from petstore.models.categories import Category
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
-from tests.harness.browser import Browser, shown_choices
+from tests.harness.browser import Browser, shown_choices, words
 from tests.harness.databases import of_both_engines
 
 MOST_CHOICES = 6
@@ -29,10 +31,43 @@ class Export(NamedTuple):
     columns: dict[str, str] = NO_OTHERS
     statuses: dict[str, str] = NO_OTHERS
     without_name: str = ""
+    others: dict[str, str] = NO_OTHERS
+    codec: str = "utf-8"
 
     @property
-    def text(self) -> str:
-        return f"{self.heads}\n{self.lines}".replace("{picture}", PICTURE)
+    def content(self) -> bytes:
+        text = f"{self.heads}\n{self.lines}".replace("{picture}", PICTURE)
+        return text.encode(self.codec)
+
+    @property
+    def choices(self) -> dict[str, str]:
+        """What people choose on the page, by its fields."""
+        name = {"without_name": self.without_name} if self.without_name else {}
+        statuses = {
+            f"status.{folded_status(x)}": meant for x, meant in self.statuses.items()
+        }
+        return self.columns | self.others | statuses | name
+
+    @property
+    def options(self) -> list[str]:
+        """What people choose by the command."""
+        others = self.others | {"without_name": self.without_name}
+        options = [f"--{name.replace('_', '-')}={x}" for name, x in others.items() if x]
+        options += [
+            f"--status={value}={meant}" for value, meant in self.statuses.items()
+        ]
+        for ours, head in self.columns.items():
+            if head:
+                options.append(f"--column={head}={ours}")
+            elif ours == "id":
+                options.append("--column=ID=")
+            elif "Outcome Type" in self.heads:
+                options.append("--column=Outcome Type=")
+            else:
+                options.append("--all=status=available")
+        if self.codec == "cp1252":  # which is guessed on the page
+            options.append("--encoding=Windows-1252")
+        return [each.replace("--all.category=", "--all=category=") for each in options]
 
 
 def stored(project: Project) -> list[list[str]]:
@@ -48,20 +83,18 @@ def export(request: pytest.FixtureRequest) -> Export:
 
 
 @of_both_engines
-def test_file_goes_in_by_the_page(
-    app: object, key: str, project: Project, export: Export
+def test_file_goes_in_by_the_page_with_two_looks_at_most(
+    browser: Browser, project: Project, export: Export
 ):
-    browser = Browser(app, key)
-    question = browser.upload(export.text).location
-    choices = dict(export.columns)
-    if export.without_name:
-        choices["without_name"] = export.without_name
-    for value, meant in export.statuses.items():
-        choices[f"status.{value.lower()}"] = meant
-    assert len(choices) <= MOST_CHOICES
+    question = browser.upload(export.content).location
+    assert len(export.choices) <= MOST_CHOICES
     page = browser.get(question)
-    for _ in range(3):  # a column that is chosen may ask for more
-        page = browser.submit(question, **(shown_choices(page.text) | choices))
+    if export.choices:
+        choices = shown_choices(page.text) | export.choices
+        page = browser.choose(question, again="yes", **choices)
+    for name, _, _ in export.stored:
+        assert f"{name} new" in words(page)
+    browser.submit(question, **shown_choices(page.text))
     assert stored(project) == export.stored
 
 
@@ -69,13 +102,28 @@ def test_file_goes_in_by_the_page(
 def test_file_goes_in_by_the_command(
     flask: Callable, project: Project, export: Export, tmp_path: Path
 ):
-    (tmp_path / "x.csv").write_text(export.text)
-    heads = {"status": "Outcome Type", "id": "ID"}  # that are left out
-    options = [f"--without-name={export.without_name}"]
-    options += [f"--status={value}={x}" for value, x in export.statuses.items()]
-    for ours, head in export.columns.items():
-        options.append(f"--column={head or heads[ours]}={ours if head else ''}")
+    (tmp_path / "x.csv").write_bytes(export.content)
     file = str(tmp_path / "x.csv")
-    done = flask("animals", "import", file, "--project=shelter", *options)
+    done = flask("animals", "import", file, "--project=shelter", *export.options)
     assert (done.exit_code, done.stdout) == (0, f"{len(export.stored)}\n")
     assert stored(project) == export.stored
+
+
+def test_each_guess_stands_on_the_page(browser: Browser, export: Export):
+    page = browser.get(browser.upload(export.content).location)
+    shown, choices = shown_choices(page.text), Sheet(export.content).choices
+    guessed = {ours: head for ours, head in choices.columns.items() if head}
+    guessed |= {f"status.{value}": meant for value, meant in choices.statuses.items()}
+    guessed |= {"separator": choices.separator, "heads": choices.heads or "?"}
+    if "id" in shown and shown["id"] == "?":  # it is asked about first
+        guessed.pop("id", None)
+    assert {name: shown[name] for name in guessed} == guessed
+    for head in Sheet(export.content).not_stored:
+        assert head in unescape(page.text)
+
+
+@pytest.mark.parametrize("name", ["Sonoma", "only cats", "a list without heads"])
+def test_nothing_becomes_available_unseen(project: Project, name: str):
+    sheet = Sheet(Export(**EXPORTS[name]).content)
+    asked = {question.field for question in sheet.questions}
+    assert asked & {"status", "heads"}
