@@ -4,8 +4,9 @@ import math
 from random import SystemRandom
 
 from petstore import randomness
+from petstore.extensions.dashboard import models as sessions
 from petstore.extensions.hosting import models as domains
-from petstore.models import secrets, sessions
+from petstore.models import secrets
 from petstore.models.credentials import ALPHABET, SECRET_LENGTH
 
 BITS = 128
