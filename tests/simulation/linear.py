@@ -11,12 +11,14 @@ from typing import Any, NamedTuple
 
 FEW_STATES = 1000
 MOST_STATES = 100_000
+ALL_STATES = 1_000_000  # a few histories in a thousand need more
 # How many unanswered operations have happened at most, and how many states are looked
 # at: most histories have an order that is found at once. For the others few are tried
 # first, since every set of many is dear to try.
 SEARCHES = (
     (inf, FEW_STATES),
     *((most, MOST_STATES) for most in (0, 1, 2, 3, 5, inf)),
+    (inf, ALL_STATES),
 )
 
 
