@@ -7,7 +7,7 @@ from itertools import cycle, islice
 from pathlib import Path
 from statistics import quantiles
 from typing import NamedTuple
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 import pytest
 
@@ -90,9 +90,15 @@ def many(stage: Stage) -> None:
     stage.send_at_once(request, size=2_000)
 
 
+def signed_in(stage: Stage, visitor: Visitor) -> str:
+    """Return the headers of somebody who has signed in, for the last request."""
+    host = urlsplit(stage.service.url).netloc  # the cookie's name contains its port
+    return f"Host: {host}\r\nCookie: {visitor.cookie}\r\n{CLOSE}"
+
+
 def exports(stage: Stage) -> None:
-    cookie = Visitor(stage.service.url, stage.service.key).cookie
-    head = f"Host: x\r\nCookie: {cookie}\r\n{CLOSE}\r\n\r\n"
+    visitor = Visitor(stage.service.url, stage.service.key)
+    head = f"{signed_in(stage, visitor)}\r\n\r\n"
     requests = [
         f"GET /dashboard/{path} HTTP/1.1\r\n{head}".encode()
         for path in ("animals.csv", "animals?whole=1", "animals?name=9+rex")
@@ -106,7 +112,7 @@ def imports(stage: Stage) -> None:
     page = visitor.get(path.removeprefix("/dashboard"))
     body = urlencode(shown_choices(page))
     head = (
-        f"{path} HTTP/1.1\r\nHost: x\r\nCookie: {visitor.cookie}\r\n{CLOSE}\r\n"
+        f"{path} HTTP/1.1\r\n{signed_in(stage, visitor)}\r\n"
         "Sec-Fetch-Site: same-origin\r\nContent-Type: "
         f"application/x-www-form-urlencoded\r\nContent-Length: {len(body)}\r\n\r\n"
     )
@@ -117,7 +123,7 @@ def imports(stage: Stage) -> None:
 def question(stage: Stage) -> None:
     visitor = Visitor(stage.service.url, stage.service.key)
     path = visitor.upload("name,categoryId\n" + "a,1\n" * LINES)
-    head = f"Host: x\r\nCookie: {visitor.cookie}\r\n{CLOSE}\r\n\r\n"
+    head = f"{signed_in(stage, visitor)}\r\n\r\n"
     others = ["/dashboard/animals.csv"] * 20 + ["/dashboard/animals?name=9+rex"] * 60
     paths = [f"GET {each} HTTP/1.1\r\n{head}".encode() for each in (path, *others)]
     stage.send_at_once(*paths, size=len(paths))
