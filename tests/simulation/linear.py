@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from math import inf
 from typing import Any, NamedTuple
 
+UNDECIDED = "histories too large to search"  # the name of their count
 FEW_STATES = 1000
 MOST_STATES = 100_000
 # How many unanswered operations have happened at most, and how many states are looked
@@ -18,6 +19,10 @@ SEARCHES = (
     (inf, FEW_STATES),
     *((most, MOST_STATES) for most in (0, 1, 2, 3, 5, inf)),
 )
+
+
+class Undecided(Exception):
+    """There are too many states to know whether there is an order."""
 
 
 class Operation(NamedTuple):
@@ -42,8 +47,7 @@ def contradiction(
 ) -> Operation | None:
     """Return an operation that fits into no order, or None if there is an order.
 
-    It gives up after the last of SEARCHES: of a history with more states, such as one
-    in a thousand seeds, nothing is known.
+    Raises `Undecided` after the last of SEARCHES, if that has not looked at all states.
     """
     calls = sorted(operations, key=lambda each: each.called_at)
     found, is_whole = None, True
@@ -51,7 +55,9 @@ def contradiction(
         found, is_whole = _search(calls, initial, step, unanswered, states)
         if found is None:
             break
-    return found if is_whole else None
+    if not is_whole:
+        raise Undecided
+    return found
 
 
 def _search(
