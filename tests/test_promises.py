@@ -4,6 +4,7 @@ import ast
 import inspect
 import re
 from collections.abc import Callable
+from importlib import import_module
 
 import pytest
 from flask import Flask
@@ -16,12 +17,16 @@ from petstore.storage import BaseModel, CounterModel, counters, db
 from petstore.upkeep.projects import import_tables
 from tests.harness import databases
 from tests.harness.documents import code_in, commands_of, rows_of
+from tests.harness.servers import ROOT
 from tests.harness.stage import opened
 
 
 @pytest.mark.parametrize("engine", ["sqlite", "postgresql"])
 def test_models_match_migrated_tables(engine: str, new_database: Callable[[str], str]):
     import_tables()
+    for path in (ROOT / "petstore/extensions").glob("*/*.py"):
+        if "(BaseModel)" in path.read_text():
+            import_module(f"petstore.extensions.{path.parent.name}.{path.stem}")
     of_models, of_migrations = set(), set()
     with opened({"DATABASE_URL": new_database(engine)}):
         for database, base in ((db, BaseModel), (counters, CounterModel)):
