@@ -42,16 +42,16 @@ latency: $(VENV)/test.stamp ## Measure latency and processor time at given rates
 	$(BIN)/python -m benchmarks.latency
 
 simulate: $(VENV)/test.stamp ## Run the service in simulated time, on $SEEDS seeds (1000)
-	$(BIN)/python -m tests.simulation $(SEEDS) --processes=2
+	$(BIN)/python -m tests.together.simulation $(SEEDS) --processes=2
 
 plant: $(VENV)/test.stamp ## Plant bugs to see whether the simulation finds them
-	$(BIN)/python -m tests.simulation.plant
+	$(BIN)/python -m tests.together.simulation.plant
 
 mutants: $(VENV)/mutants.stamp ## Plant $MUTANTS faults (100) to see whether the tests find them (an hour)
-	$(BIN)/python -m tests.mutants $(MUTANTS)
+	$(BIN)/python -m tests.together.mutants $(MUTANTS)
 
 torture: $(VENV)/test.stamp ## Run the fault injection campaigns (TIMES=30: an hour)
-	TIMES=$(TIMES) $(BIN)/pytest tests/torture tests/test_all_routes.py
+	TIMES=$(TIMES) $(BIN)/pytest tests/together/torture tests/together/test_all_routes.py
 
 DEBIAN_PACKAGES := buildah chromium caddy curl firefox-esr libreoffice-calc-nogui mmdebstrap \
 	nginx-light pebble pgbouncer postgresql prometheus redis-server systemd
@@ -63,7 +63,7 @@ e2e: $(VENV)/e2e.stamp $(VENV)/before.stamp ## Run the end-to-end tests: browser
 			{ echo "$$program is missing: apt-get install $(DEBIAN_PACKAGES)"; exit 1; }; \
 	done
 	@$(MAKE) --no-print-directory $(VENV)/image/wheels.stamp
-	$(BIN)/pytest tests/e2e --numprocesses=2 --dist=loadfile
+	$(BIN)/pytest tests/together/e2e --numprocesses=2 --dist=loadfile
 
 CLIENT_PACKAGES := default-jdk-headless golang-go libgeronimo-annotation-1.3-spec-java \
 	php-cli php-curl php-guzzlehttp-guzzle php-mbstring ruby-typhoeus
@@ -73,13 +73,13 @@ clients: $(VENV)/clients.stamp ## Generate clients in six languages, and let eac
 		command -v $$program > /dev/null || \
 			{ echo "$$program is missing: apt-get install $(CLIENT_PACKAGES)"; exit 1; }; \
 	done
-	$(BIN)/pytest tests/clients --numprocesses=2 --dist=load
+	$(BIN)/pytest tests/together/clients --numprocesses=2 --dist=load
 
 pictures: $(VENV)/e2e.stamp ## Take the pictures of the documentation, in docs/images
-	$(BIN)/python -m tests.pictures
+	$(BIN)/python -m tests.together.pictures
 
-marks: $(VENV)/marks.stamp ## Check the service against other people's lists, and write tests/marks/README.md
-	$(BIN)/python -m tests.marks $(MARKS)
+marks: $(VENV)/marks.stamp ## Check the service against other people's lists, and write tests/together/marks/README.md
+	$(BIN)/python -m tests.together.marks $(MARKS)
 
 lint: $(VENV)/test.stamp ## Check formatting, style and types
 	$(BIN)/ruff format --check .
@@ -96,9 +96,9 @@ $(VENV)/run.stamp: requirements.txt | $(BIN)/python
 	@touch $@
 
 # Node.js 20.19 or newer is needed, with npm.
-$(VENV)/e2e.stamp: $(VENV)/test.stamp tests/requirements-e2e.txt tests/e2e/package.json
+$(VENV)/e2e.stamp: $(VENV)/test.stamp tests/requirements-e2e.txt tests/together/e2e/package.json
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r tests/requirements-e2e.txt
-	@mkdir -p $(VENV)/node && cp tests/e2e/package.json $(VENV)/node
+	@mkdir -p $(VENV)/node && cp tests/together/e2e/package.json $(VENV)/node
 	npm install --prefix $(VENV)/node --no-package-lock --ignore-scripts --no-audit --no-fund
 	@touch $@
 
@@ -106,7 +106,7 @@ $(VENV)/clients.stamp: $(VENV)/e2e.stamp tests/requirements-clients.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r tests/requirements-clients.txt
 	@touch $@
 
-ROOM := from tests.e2e.containers import directory_with_room as room; print(room())
+ROOM := from tests.together.e2e.containers import directory_with_room as room; print(room())
 
 # What the container image is built of without a registry: Debian's Python instead of
 # the delivered base, and the wheels for it. This needs root.
@@ -125,11 +125,11 @@ $(VENV)/image/wheels.stamp: deploy/requirements.hashed.txt $(VENV)/image/base.ta
 		--require-hashes --requirement=$< --dest=$(@D)/wheels
 	@touch $@
 
-$(VENV)/marks.stamp: $(VENV)/e2e.stamp tests/requirements-marks.txt tests/marks/requirements-httplint.txt
+$(VENV)/marks.stamp: $(VENV)/e2e.stamp tests/requirements-marks.txt tests/together/marks/requirements-httplint.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r tests/requirements-marks.txt
 	$(BIN)/python -m venv $(VENV)/httplint
 	$(VENV)/httplint/bin/python -m pip install --quiet --disable-pip-version-check \
-		-r tests/marks/requirements-httplint.txt
+		-r tests/together/marks/requirements-httplint.txt
 	@touch $@
 
 # The release before this one, for the test of upgrades: its files from the history, and

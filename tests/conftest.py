@@ -2,6 +2,7 @@
 
 import gc
 import itertools
+import json
 import shutil
 import signal
 import time
@@ -9,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextvars import copy_context
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import psycopg
@@ -20,7 +22,7 @@ from redis import Redis
 
 from petstore import clock as service_clock
 from petstore import create_app, log, timeouts
-from petstore.extensions.hosting import verifier
+from petstore.extensions import EXTENSIONS
 from petstore.models import flush_queues
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
@@ -33,7 +35,13 @@ from tests.harness.clusters import Server
 from tests.harness.patience import be_patient
 from tests.harness.routes import compile_once
 
-pytest_plugins = ["tests.harness.host_fixtures"]
+FOLDER = Path(__file__).parent
+# Fixtures that an extension brings, also for tests of several extensions.
+pytest_plugins = [
+    f"tests.extensions.{name}.fixtures"
+    for name in EXTENSIONS
+    if (FOLDER / "extensions" / name / "fixtures.py").exists()
+]
 gc.disable()  # until all tests are collected
 be_patient()
 make_stores_movable()
@@ -41,23 +49,22 @@ databases.forget_power_cuts()
 compile_once()
 # So that a test can read what it has caused.
 log.Stream.put = log.Stream._write
-verifier.start = lambda handshake, domain: handshake(domain)
 # Examples may take arbitrarily long on a busy machine.
 hypothesis.settings.register_profile(
     "busy", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
 hypothesis.settings.load_profile("busy")
 # The folders whose files take longest, so that none is left to run alone at the end.
-FIRST = ("simulation", "races", "faults", "storage", "server", "extensions/openapi")
-FIRST += ("recipes", "monitoring", "cli")
+FIRST = ("together/simulation", "core/races", "core/faults", "together", "core/storage")
+FIRST += ("core/server", "extensions/openapi", "together/recipes", "core/cli")
+FIRST += ("extensions/monitoring", "extensions/operations")
 TEST_SECONDS = 900
 MS_BEFORE_MIDNIGHT = 60_000
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Start what takes longest first."""
-    root = Path(__file__).parent
-    rank = {root / name: number for number, name in enumerate(FIRST)}
+    rank = {FOLDER / name: number for number, name in enumerate(FIRST)}
     items.sort(key=lambda item: rank.get(item.path.parent, len(FIRST)))
 
 
@@ -241,6 +248,18 @@ def flask(app: Flask) -> Callable[..., Result]:
     """A function that runs a command in this process and returns its result."""
     run = app.test_cli_runner().invoke
     return lambda *arguments: copy_context().run(run, args=arguments)
+
+
+@pytest.fixture
+def lines(capfd: pytest.CaptureFixture[str]) -> Callable[[], list[dict[str, Any]]]:
+    """Return a function that reads the JSON lines on stdout since the last call."""
+
+    def lines() -> list[dict[str, Any]]:
+        *lines, rest = capfd.readouterr().out.split("\n")
+        assert not rest
+        return [json.loads(line) for line in lines]
+
+    return lines
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ from petstore.models.activity import Event
 from petstore.models.keys import Key
 from petstore.models.projects import Project
 from petstore.storage.lists import Cursor
+from tests.extensions.hosting.fixtures import NAME, Own
 from tests.harness.clocks import START_MS, Clock
 from tests.harness.databases import of_one_engine
-from tests.harness.host_fixtures import NAME, Own
 
 
 def listed(project: Project, **part: int) -> list[Event]:

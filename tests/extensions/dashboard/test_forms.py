@@ -18,10 +18,10 @@ from petstore.models.keys import Key
 from petstore.models.orders import Order
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
+from tests.extensions.hosting.fixtures import Own
 from tests.harness.browser import SIGN_IN, Browser, add_pet, shown_choices, words
 from tests.harness.databases import of_both_engines
 from tests.harness.form_keys import form_key
-from tests.harness.host_fixtures import Own
 from tests.harness.statements import recorded
 
 FIELDS = {"name": "spot.example.org", "categoryId": "7", "label": "x", "grace": "0"}

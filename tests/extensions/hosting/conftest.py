@@ -4,8 +4,8 @@ import pytest
 
 from petstore.extensions.hosting.models import Domain
 from petstore.models.projects import Project
+from tests.extensions.hosting.fixtures import BASE, NAME
 from tests.harness.dns_server import DnsServer
-from tests.harness.host_fixtures import BASE, NAME
 
 
 @pytest.fixture(autouse=True)

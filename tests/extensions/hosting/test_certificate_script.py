@@ -14,8 +14,8 @@ from flask.testing import FlaskClient
 
 from petstore.extensions.hosting.models import DnsResult, Domain
 from petstore.models.projects import Plan, Project
+from tests.extensions.hosting.fixtures import BASE, NAME, Own
 from tests.harness.clocks import Clock
-from tests.harness.host_fixtures import BASE, NAME, Own
 from tests.harness.servers import ROOT
 
 OTHER = "other.example.org"

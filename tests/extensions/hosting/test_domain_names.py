@@ -8,7 +8,7 @@ import yaml
 from petstore.extensions.hosting.dns import Record
 from petstore.extensions.hosting.models import DomainNotAllowed
 from petstore.extensions.hosting.names import is_apex, normalised, readable
-from tests.harness.host_fixtures import BASE
+from tests.extensions.hosting.fixtures import BASE
 
 NAMES = yaml.safe_load(Path(__file__).with_name("domain_names.yaml").read_text())
 

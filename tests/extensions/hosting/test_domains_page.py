@@ -7,10 +7,10 @@ from flask import Flask
 
 from petstore.extensions.hosting.models import DnsResult, Domain
 from petstore.models.projects import Plan, Project
+from tests.extensions.hosting.fixtures import BASE, NAME, Own
 from tests.harness.browser import SIGN_IN, Browser, words
 from tests.harness.clocks import Clock
 from tests.harness.dns_server import DnsServer
-from tests.harness.host_fixtures import BASE, NAME, Own
 from tests.harness.tls_proxy import TlsProxy
 
 pytestmark = pytest.mark.usefixtures("hosts")

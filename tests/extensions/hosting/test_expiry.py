@@ -8,10 +8,10 @@ from flask.testing import FlaskClient
 from petstore.extensions.hosting.models import DnsResult, Domain
 from petstore.extensions.hosting.verifier import Verifier
 from petstore.models.projects import Project
+from tests.extensions.hosting.fixtures import BASE, NAME, Own
 from tests.harness.clocks import Clock
 from tests.harness.databases import of_both_engines
 from tests.harness.dns_server import DnsServer
-from tests.harness.host_fixtures import BASE, NAME, Own
 
 OTHER = "other.example.org"
 

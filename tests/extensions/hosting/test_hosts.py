@@ -9,9 +9,9 @@ from werkzeug.test import run_wsgi_app
 
 from petstore.extensions.hosting.models import Domain
 from petstore.models.projects import Plan, Project
+from tests.extensions.hosting.fixtures import BASE, NAME, Own
 from tests.harness.answers import error_of
 from tests.harness.databases import of_both_engines
-from tests.harness.host_fixtures import BASE, NAME, Own
 
 PETS = "/v1/pets"
 CERTIFICATE = f"/internal/tls-allowed?domain={NAME}"

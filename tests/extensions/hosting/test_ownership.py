@@ -16,12 +16,12 @@ from petstore.extensions.hosting.models import (
 from petstore.extensions.hosting.verifier import TooManyNewDomains, Verifier
 from petstore.models import NotFound
 from petstore.models.projects import Plan, Project
+from tests.extensions.hosting.fixtures import BASE, NAME, Own
 from tests.harness.browser import Browser
 from tests.harness.clocks import Clock
 from tests.harness.crowds import at_once
 from tests.harness.databases import of_both_engines
 from tests.harness.dns_server import DnsServer
-from tests.harness.host_fixtures import BASE, NAME, Own
 from tests.harness.limits import fill_up_domains
 
 

@@ -8,11 +8,11 @@ from petstore.extensions.hosting.verifier import Verifier
 from petstore.models import NotFound
 from petstore.models.projects import Project
 from petstore.upkeep.projects import set_suspended
+from tests.extensions.hosting.fixtures import BASE, NAME, Own
 from tests.harness.answers import error_of
 from tests.harness.clocks import Clock
 from tests.harness.databases import of_both_engines
 from tests.harness.dns_server import DnsServer
-from tests.harness.host_fixtures import BASE, NAME, Own
 
 SUSPENDED = (403, "project_suspended")
 OLD = "old.example.org"

@@ -16,10 +16,10 @@ from petstore.extensions.hosting.models import Domain
 from petstore.extensions.hosting.verifier import Verifier, fetch_certificate
 from petstore.models.projects import Plan, Project
 from petstore.settings import Address
+from tests.extensions.hosting.fixtures import BASE, NAME, Own
 from tests.harness.clocks import Clock
 from tests.harness.databases import of_both_engines
 from tests.harness.dns_server import DnsServer
-from tests.harness.host_fixtures import BASE, NAME, Own
 from tests.harness.tls_proxy import TlsProxy
 from tests.harness.waiting import wait_until
 
