@@ -7,6 +7,7 @@ import shutil
 import signal
 import time
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import copy_context
 from dataclasses import replace
 from pathlib import Path
@@ -55,9 +56,11 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("busy")
 # The folders whose files take longest, so that none is left to run alone at the end.
-FIRST = ("together/simulation", "core/races", "core/faults", "together", "core/storage")
-FIRST += ("core/server", "extensions/openapi", "together/recipes", "core/cli")
-FIRST += ("extensions/monitoring", "extensions/operations")
+FIRST = [
+    *(f"together/{name}" for name in ("simulation", "races", "faults", ".", "recipes")),
+    *(f"core/{name}" for name in ("storage", "server", "cli")),
+    *(f"extensions/{name}" for name in ("openapi", "monitoring", "operations")),
+]
 TEST_SECONDS = 900
 MS_BEFORE_MIDNIGHT = 60_000
 
@@ -217,6 +220,26 @@ def set_limits(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
         monkeypatch.setattr(timeouts, "LIMITS", limits)
 
     return set_limits
+
+
+@pytest.fixture
+def locked_data(
+    set_limits: Callable[..., None], database_url: str, request: pytest.FixtureRequest
+) -> Callable[[str], AbstractContextManager[None]]:
+    """A function that keeps others from writing a table; request it before `app`."""
+    names = ("busy", "replay_lock", "lock")
+    set_limits(**{f"{name}_seconds": 0.1 for name in names})
+    if database_url.startswith("sqlite"):
+        return lambda _table: databases.locked(database_url.removeprefix("sqlite:///"))
+    connection: psycopg.Connection = request.getfixturevalue("postgresql")
+
+    @contextmanager
+    def lock(table: str) -> Iterator[None]:
+        with connection.transaction():
+            connection.execute(f"LOCK TABLE {table} IN EXCLUSIVE MODE")
+            yield
+
+    return lock
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ class Extension(NamedTuple):
 
 
 # In the order in which they are set up.
-EXTENSIONS = {
+EXTENSIONS: dict[str, Extension] = {
     DASHBOARD: Extension(),
     "monitoring": Extension(
         ("requests", "usage"), has_pages=True, has_gunicorn_hooks=True

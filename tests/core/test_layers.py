@@ -4,7 +4,6 @@ import ast
 import re
 from functools import cache
 from graphlib import TopologicalSorter
-from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -144,13 +143,3 @@ def test_migrations_import_nothing_from_the_package_and_are_not_imported():
         imports = imports_of(module)
         assert not imports & MIGRATIONS, module
         assert not (module in MIGRATIONS and imports), module
-
-
-def test_requirements_begin_with_the_libraries_that_modules_import():
-    used = {name.split(".")[0] for module in SOURCES for name in imported(module)}
-    libraries = packages_distributions()
-    needed = {libraries[name][0] for name in used & libraries.keys()}
-    requirements = (PACKAGE.parent / "requirements.txt").read_text()
-    ours, _, _ = requirements.partition("\n\n")
-    listed = set(re.findall(r"^([^[\n]+).*==", ours, re.MULTILINE))
-    assert listed == needed | {"hiredis"}  # with which redis-py reads replies

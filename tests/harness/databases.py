@@ -110,6 +110,15 @@ def applied_by_a_newer_version(step: str) -> Iterator[None]:
 
 
 # For tests of what is refused before the database is used: one engine is enough.
+@pytest.fixture(params=["sqlite", "postgresql"])
+def each_engine(request: pytest.FixtureRequest) -> str:
+    """The URL of an empty database, for each engine in turn.
+
+    Where all tests depend on the engine, `database_url` is this.
+    """
+    return request.getfixturevalue(f"{request.param}_url")
+
+
 of_one_engine = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 of_both_engines = pytest.mark.parametrize(
     "database_url", ["sqlite", "postgresql"], indirect=True

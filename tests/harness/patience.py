@@ -4,7 +4,7 @@ All tests have them, in this process and in the services that they start: a slow
 must not be taken for an unavailable one. A test of a time limit sets its own.
 """
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 from petstore import timeouts
 
@@ -19,17 +19,23 @@ LONGER = (
     *("idle_transaction", "statement", "connect", "dns", "dns_server"),
 )
 NOTED = ("failed_seconds", "usage_seconds", "seen_seconds")
-PATIENT = replace(
-    timeouts.LIMITS,
-    stores_seconds=3 * SECONDS,
-    written_seconds=1.0,  # a test waits for it
-    outdated_seconds=DAY,
-    recheck_seconds=DAY,
+EACH = {
+    "stores_seconds": 3 * SECONDS,
+    "written_seconds": 1.0,  # a test waits for it
+    "outdated_seconds": DAY,
+    "recheck_seconds": DAY,
     **{f"{name}_seconds": SECONDS for name in LONGER},
     **dict.fromkeys(NOTED, DAY),  # a test writes what was noted itself
+}
+THERE = [each.name for each in fields(timeouts.Limits)]  # an extension may be deleted
+PATIENT = replace(
+    timeouts.LIMITS, **{name: EACH[name] for name in EACH if name in THERE}
 )
 # What requests note is written soon, as in production.
-NOTING = replace(PATIENT, **{name: getattr(timeouts.Limits(), name) for name in NOTED})
+NOTING = replace(
+    PATIENT,
+    **{name: getattr(timeouts.Limits(), name) for name in NOTED if name in THERE},
+)
 
 
 def be_patient() -> None:

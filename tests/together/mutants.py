@@ -30,9 +30,9 @@ SIMULATION = "simulation/test_simulation.py::test_no_seed_breaks_a_promise"
 NEAR = {
     "extensions": ["extensions", "core/cli"],
     "models": ["core/api", "extensions/dashboard", "core/cli"],
-    "quotas": ["core/faults", "core/races"],
+    "quotas": ["together/faults", "together/races"],
     "schemas": ["core/api", "extensions/openapi", "extensions/dashboard"],
-    "storage": ["core/faults", "core/cli"],
+    "storage": ["together/faults", "core/cli"],
     "upkeep": ["core/api", "core/cli"],
     "web": ["core/api", "extensions/dashboard", "core/server"],
 }

@@ -29,9 +29,11 @@ from tests.extensions.hosting.fixtures import BASE, NAME
 from tests.harness.browser import Browser, shown_choices
 from tests.harness.clocks import Clock
 from tests.harness.costs import VALUES, Cost, measured
+from tests.harness.databases import each_engine
 from tests.harness.dns_server import DnsServer
 from tests.together.filling import fill
 
+database_url = each_engine
 FIRST, FEW, MANY = 1_000, 1_000, 10_000
 # The numbers of rows; what the service itself adds gets those between them.
 NUMBERS = (FIRST, FIRST + FEW), (10 * FIRST, 10 * FIRST + MANY)
@@ -47,12 +49,6 @@ ALLOWED = {
 }
 # Endpoints without a statement.
 FILES = {"dashboard.static", "docs.static", "favicon", "shared.static"}
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def database_url(request: pytest.FixtureRequest) -> str:
-    """The URL of an empty database, for each engine in turn."""
-    return request.getfixturevalue(f"{request.param}_url")
 
 
 @pytest.fixture

@@ -2,11 +2,12 @@
 
 import json
 import re
-from importlib.metadata import requires
+from importlib.metadata import packages_distributions, requires
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from tests.core.test_layers import SOURCES, imported
 from tests.harness.documents import rows_of
 from tests.harness.servers import ROOT
 
@@ -41,3 +42,13 @@ def test_documented_generators_are_those_that_are_tried():
     pins |= pins_of("tests/requirements-clients.txt")
     for generator, version, _ in rows_of("api.md", "Generated clients"):
         assert pins[generator.partition(",")[0]] == version
+
+
+def test_requirements_begin_with_the_libraries_that_modules_import():
+    used = {name.split(".")[0] for module in SOURCES for name in imported(module)}
+    libraries = packages_distributions()
+    needed = {libraries[name][0] for name in used & libraries.keys()}
+    requirements = (ROOT / "requirements.txt").read_text()
+    ours, _, _ = requirements.partition("\n\n")
+    listed = set(re.findall(r"^([^[\n]+).*==", ours, re.MULTILINE))
+    assert listed == needed | {"hiredis"}  # with which redis-py reads replies

@@ -57,15 +57,6 @@ def test_path_outside_v1_and_file_is_not_found(client: FlaskClient, path: str):
     assert not (RATE_LIMIT_HEADERS | {"Location"}) & set(answer.headers.keys())
 
 
-@pytest.mark.parametrize("path", ["/swagger.json", "/openapi.yaml", "/v1/openapi.json"])
-def test_where_the_description_is_looked_for_its_place_is_told(
-    client: FlaskClient, path: str
-):
-    answer = client.get(path)
-    assert answer.status_code == 404
-    assert "/openapi.json" in answer.json["message"]
-
-
 @pytest.mark.parametrize(
     ("resource", "method"),
     [("pets", "GET"), ("store/orders", "PATCH"), ("categories", "PUT")],

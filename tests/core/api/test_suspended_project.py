@@ -5,7 +5,6 @@ from collections.abc import Callable
 import pytest
 from flask.testing import FlaskClient
 
-from petstore.extensions.monitoring.models import FailedRequest, failures
 from petstore.models.grants import PUBLIC, READ, ROLES, Grant
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
@@ -80,15 +79,6 @@ def test_a_retry_is_replayed_only_after_the_project_is_resumed(
     again = client.post("/v1/pets", **RETRY)
     assert (again.json, client.get("/v1/pets").json) == (first.json, [first.json])
     assert again.headers["Idempotent-Replayed"] == "true"
-
-
-def test_a_refusal_is_listed_among_the_failed_requests(
-    client: FlaskClient, suspended: Project
-):
-    client.get("/v1/pets")
-    failures.flush()
-    [failed] = FailedRequest.select()
-    assert (failed.status, failed.code) == SUSPENDED
 
 
 def test_others_are_served(

@@ -1,20 +1,18 @@
 """How much of one caller runs at once: the turns of addresses and of keys."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from time import monotonic
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from petstore.extensions.sheets import exports
 from petstore.models.credentials import new_key
 from petstore.models.grants import FULL_GRANT, PUBLIC, Grant
 from petstore.models.keys import Key
 from petstore.models.projects import Project
 from petstore.timeouts import LIMITS
 from petstore.web.turns import Name, network_of, turns_of
-from tests.harness.browser import Browser
 from tests.harness.databases import of_one_engine
 from tests.harness.samples import Samples
 
@@ -38,14 +36,6 @@ def is_free(app: Flask, name: Name) -> bool:
 def key_id(key: str) -> int:
     """The id of the project's key."""
     return Key.get(Key.prefix == key[:16]).id
-
-
-@pytest.fixture
-def browser(app: Flask, key: str) -> Browser:
-    """A browser that is signed in with the key."""
-    browser = Browser(app)
-    browser.sign_in(key)
-    return browser
 
 
 @pytest.fixture(autouse=True)
@@ -146,31 +136,6 @@ def test_turns_end_with_the_request(app: Flask, client: FlaskClient, key_id: int
     assert is_free(app, HERE)
 
 
-def test_session_counts_by_its_key(app: Flask, browser: Browser, key_id: int):
-    fill(app, key_id)
-    assert browser.get("/dashboard/animals").status_code == 503
-    turns_of(app).release(key_id)
-    assert browser.get("/dashboard/animals").status_code == 200
-
-
-def test_export_that_has_begun_has_no_turn_and_is_not_refused(
-    app: Flask,
-    project: Project,
-    browser: Browser,
-    key_id: int,
-    monkeypatch: pytest.MonkeyPatch,
-):
-    def parts(_project_id: int, _: str) -> Iterator[bytes]:
-        yield from (b"these are read ", b"before it begins ")
-        yield f"{is_free(app, HERE)} {is_free(app, key_id)}".encode()
-
-    monkeypatch.setattr(exports, "animals", parts)
-    with browser.get("/dashboard/animals.csv") as export:
-        with turns_of(app).exclusively(project.id):  # who waits now is refused
-            assert export.data.endswith(b"these are read before it begins True True")
-        assert is_free(app, ("project", project.id))
-
-
 def test_client_of_a_trusted_proxy_is_the_caller(
     environ: dict[str, str], request: pytest.FixtureRequest
 ):
@@ -179,17 +144,5 @@ def test_client_of_a_trusted_proxy_is_the_caller(
     fill(app, "192.0.2.1")
     for address, status in (("192.0.2.1", 503), ("192.0.2.2", 200)):
         forwarded = {"X-Forwarded-For": address}
-        answer = stranger.get("/dashboard/sign-in", headers=forwarded)
+        answer = stranger.get("/", headers=forwarded)
         assert answer.status_code == status
-
-
-def test_what_computes_long_is_done_once_at_a_time_for_a_project(
-    app: Flask, project: Project, rival: Project, browser: Browser
-):
-    with turns_of(app).exclusively(rival.id):
-        assert browser.get("/dashboard").status_code == 200
-    with turns_of(app).exclusively(project.id):
-        for path in ("", "/animals?whole=1", "/orders?whole=1", "/categories?whole=1"):
-            assert browser.get(f"/dashboard{path}").status_code == 503
-        assert browser.get("/dashboard/animals").status_code == 200
-        assert browser.get("/dashboard/animals.csv").status_code == 503

@@ -8,7 +8,6 @@ from flask.testing import FlaskClient
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
 from tests.core.cli.outputs import printed, refusal, table, text_of
-from tests.harness import servers
 from tests.harness.databases import of_both_engines
 
 ENTERPRISE = ("--plan", "enterprise", "--per-minute", "7", "--per-day", "70")
@@ -115,8 +114,6 @@ def test_a_project_is_suspended_and_resumed(flask: Callable, project: Project):
     ):
         assert text_of(flask("projects", "change", "shelter", option)) == ""
         assert [row["STATE"] for row in table(flask("projects", "list"))] == [state]
-    events = [row["EVENT"] for row in table(flask("activity"))]
-    assert events == ["Project resumed", "Project renamed", "Project suspended"]
 
 
 def test_invalid_change_is_refused(flask: Callable, project: Project):
@@ -147,12 +144,6 @@ def test_demo_shows_something(flask: Callable, client_of: Callable[[str], FlaskC
     assert len([each["name"] for each in categories if each["name"]]) == 3
     orders = client.get("/v1/store/orders").json
     assert [order["status"] for order in orders] == ["placed"]
-
-
-def test_activity_tells_what_each_command_did(sqlite_url: str):
-    environ = {"DATABASE_URL": sqlite_url}  # each in a process of its own
-    assert servers.flask(environ, "demo").returncode == 0
-    assert "Key issued" in servers.flask(environ, "activity").stdout
 
 
 def test_database_with_a_project_is_left_alone(flask: Callable, project: Project):

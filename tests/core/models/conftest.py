@@ -1,9 +1,5 @@
 """Rules of models hold on each engine."""
 
-import pytest
+from tests.harness.databases import each_engine
 
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def database_url(request: pytest.FixtureRequest) -> str:
-    """The URL of an empty database, for each engine in turn."""
-    return request.getfixturevalue(f"{request.param}_url")
+database_url = each_engine

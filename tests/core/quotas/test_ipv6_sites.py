@@ -4,11 +4,9 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from petstore.models.credentials import new_key
-from petstore.quotas.limiter import FAILED_SIGN_INS, STRANGERS, Limiter
+from petstore.quotas.limiter import STRANGERS, Limiter
 from petstore.web.limiter import limiter_of
 from tests.core.quotas.requests import PETS, on_one_store, remaining
-from tests.harness.browser import Browser
 from tests.harness.clocks import Clock
 
 pytestmark = on_one_store
@@ -65,12 +63,3 @@ def test_wait_covers_the_minute_of_the_site_and_the_day_of_the_network(
     refused = limiter.count(None, address(0))
     assert not refused.is_granted
     assert refused.retry_after_seconds > 11 * 3600
-
-
-def test_failed_sign_ins_of_a_site_are_limited_together(app: Flask):
-    per_site = 10 * FAILED_SIGN_INS.per_minute
-    statuses = [
-        Browser(app, address=address(number)).sign_in(new_key()).status_code
-        for number in range(per_site + 1)
-    ]
-    assert statuses == [401] * per_site + [429]

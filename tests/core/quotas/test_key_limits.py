@@ -11,7 +11,6 @@ from petstore.models.grants import PUBLIC, READ, WRITE, Grant
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from tests.core.quotas.requests import PETS, on_one_store, retry_after, send
-from tests.harness.browser import Browser, words
 from tests.harness.clocks import Clock
 
 BAN_AFTER = 3
@@ -171,15 +170,3 @@ def test_refusal_of_a_key_for_a_web_page_by_its_project_tells_when_alone(
     assert (shown(refused), left(refused)) == (("2", "2"), [2, 4])
     clock.move(seconds=retry_after(refused))
     assert send(page, 3) == [200, 200, 429]
-
-
-@on_one_store
-def test_forms_of_the_dashboard_are_counted_for_the_key_that_has_limits(
-    app: Flask, project: Project, client_of: ClientOf
-):
-    key = Key.issue(project, Grant(WRITE, per_minute=2, per_day=4))
-    browser, fields = Browser(app, key), {"name": "Rex", "categoryId": "Dogs"}
-    forms = [browser.submit("/dashboard/animals", **fields) for _ in range(3)]
-    assert [form.status_code for form in forms] == [303, 303, 429]
-    assert "This key allows 2 requests a minute; wait 50 s." in words(forms[-1])
-    assert left(client_of(key).get(PETS)) == [6, 100, 0, 2]

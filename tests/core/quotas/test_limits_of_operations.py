@@ -7,12 +7,11 @@ from flask import Flask
 from flask.testing import FlaskClient
 from limits import RateLimitItemPerDay
 
-from petstore.models.grants import PUBLIC, WRITE, Grant
+from petstore.models.grants import PUBLIC, Grant
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.quotas import limiter
 from tests.core.quotas.requests import PETS, on_one_store
-from tests.harness.browser import Browser, words
 from tests.harness.clocks import Clock
 
 REX, TOM = {"name": "Rex", "categoryId": 7}, {"name": "Tom", "categoryId": "Dogs"}
@@ -29,32 +28,12 @@ def environ(environ: dict[str, str]) -> dict[str, str]:
 @pytest.fixture
 def project(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Project:
     """A project with 10 requests a minute that may add 3 animals a day."""
-    for endpoint in ("pets.create_pet", "dashboard_pets.add_animal"):
-        monkeypatch.setitem(limiter.OPERATIONS, endpoint, ADDING)
+    monkeypatch.setitem(limiter.OPERATIONS, "pets.create_pet", ADDING)
     return Project.add("Shelter", None, Plan("enterprise", 10, 100))
 
 
 def add(client: FlaskClient, times: int) -> list[int]:
     return [client.post(PETS, json=REX).status_code for _ in range(times)]
-
-
-def test_limit_holds_for_all_keys_and_for_forms_together(
-    app: Flask, project: Project, client: FlaskClient, client_of: Callable
-):
-    limited = Key.issue(project, Grant(WRITE, per_minute=5, per_day=50))
-    browser = Browser(app, limited)
-    assert browser.submit("/dashboard/animals", **TOM).status_code == 303
-    assert add(client, 1) == [201]
-    assert add(client_of(limited), 2) == [201, 429]
-    refused = browser.submit("/dashboard/animals", **TOM)
-    assert refused.status_code == 429
-    assert "Each plan allows 3 additions a day; wait 11 h" in words(refused)
-    # Refusals have taken nothing, and other operations have no such limit.
-    answer = client_of(limited).get(PETS)
-    assert answer.headers["RateLimit"] == (
-        '"minute";r=7;t=50, "day";r=97;t=43190, '
-        '"key-minute";r=2;t=50, "key-day";r=47;t=43190'
-    )
 
 
 @on_one_store

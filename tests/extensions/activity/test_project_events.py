@@ -13,6 +13,7 @@ from petstore.models.keys import Key
 from petstore.models.projects import Project
 from petstore.storage.lists import Cursor
 from tests.extensions.hosting.fixtures import NAME, Own
+from tests.harness import servers
 from tests.harness.clocks import START_MS, Clock
 from tests.harness.databases import of_one_engine
 
@@ -109,3 +110,9 @@ def test_ban_waits_for_no_other_event_of_the_project(
         Key.ban(Key.find_by_prefix(key[:16]).id, 2**62)
         other.rollback()
     assert told(project)[0] == ("Key banned", key[:16], key[:16], 2**62)
+
+
+def test_activity_tells_what_each_command_did(sqlite_url: str):
+    environ = {"DATABASE_URL": sqlite_url}  # each in a process of its own
+    assert servers.flask(environ, "demo").returncode == 0
+    assert "Key issued" in servers.flask(environ, "activity").stdout

@@ -7,15 +7,17 @@ from contextlib import suppress
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from limits import RateLimitItemPerDay
 
 from petstore.extensions.sheets.models import Import
 from petstore.models import RuleError
 from petstore.models.callers import Caller
 from petstore.models.categories import Category
+from petstore.models.grants import WRITE, Grant
 from petstore.models.keys import Key
 from petstore.models.orders import Order
 from petstore.models.projects import Plan, Project
-from petstore.quotas.limiter import LONG_FORMS, PAGES, RESERVE, SIGN_INS
+from petstore.quotas.limiter import LONG_FORMS, OPERATIONS, PAGES, RESERVE, SIGN_INS
 from petstore.web.turns import turns_of
 from tests.harness.browser import SIGN_IN, Browser, add_pet, shown_choices, words
 from tests.harness.clocks import Clock
@@ -289,3 +291,31 @@ def test_no_page_waits_for_a_long_template_to_compile(app: Flask):
     for name in pages.list_templates():
         source, *_ = pages.get_source(app.jinja_env, name)
         assert name in compiled or len(source) < LONG_TEMPLATE, name
+
+
+def test_forms_of_the_dashboard_are_counted_for_the_key_that_has_limits(
+    app: Flask, project: Project, client_of: Callable
+):
+    key = Key.issue(project, Grant(WRITE, per_minute=2, per_day=4))
+    browser, fields = Browser(app, key), {"name": "Rex", "categoryId": "Dogs"}
+    forms = [browser.submit("/dashboard/animals", **fields) for _ in range(3)]
+    assert [form.status_code for form in forms] == [303, 303, 429]
+    assert "This key allows 2 requests a minute; wait 50 s." in words(forms[-1])
+    answer = client_of(key).get("/v1/pets")
+    assert '"key-minute";r=0' in answer.headers["RateLimit"]
+
+
+def test_limit_of_an_operation_holds_for_requests_and_forms_together(
+    app: Flask, client: FlaskClient, key: str, monkeypatch: pytest.MonkeyPatch
+):
+    adding = RateLimitItemPerDay(2, namespace="addition")
+    for endpoint in ("pets.create_pet", "dashboard_pets.add_animal"):
+        monkeypatch.setitem(OPERATIONS, endpoint, adding)
+    browser, tom = Browser(app, key), {"name": "Tom", "categoryId": "Dogs"}
+    assert browser.submit("/dashboard/animals", **tom).status_code == 303
+    animal = {"name": "Rex", "categoryId": 7}
+    added = [client.post("/v1/pets", json=animal).status_code for _ in range(2)]
+    assert added == [201, 429]
+    refused = browser.submit("/dashboard/animals", **tom)
+    assert "Each plan allows 2 additions a day; wait 11 h" in words(refused)
+    assert "addition" not in client.get("/v1/pets").headers["RateLimit"]

@@ -1,6 +1,7 @@
 """Signing in with an API key, failing to, and what a key may do then."""
 
 import re
+from collections.abc import Callable
 from html import unescape
 from urllib.parse import quote, unquote
 
@@ -13,6 +14,7 @@ from petstore.models.credentials import new_key
 from petstore.models.grants import PUBLIC, READ, WRITE, Grant
 from petstore.models.keys import Key
 from petstore.models.projects import Project
+from petstore.quotas.limiter import FAILED_SIGN_INS
 from tests.harness.browser import SIGN_IN, Browser, words
 from tests.harness.clocks import Clock
 from tests.harness.databases import of_both_engines
@@ -197,3 +199,19 @@ def test_menu_offers_what_a_key_may(browser: Browser, writer: Browser, writer_ke
     page = writer.get("/dashboard")
     assert "banned the key of this session from the API" in words(page)
     assert KEYS not in page.text
+
+
+def test_failed_sign_ins_of_a_site_are_limited_together(app: Flask):
+    per_site = 10 * FAILED_SIGN_INS.per_minute
+    statuses = [
+        Browser(app, address=f"2001:db8:1:{number:x}::1").sign_in(new_key()).status_code
+        for number in range(per_site + 1)
+    ]
+    assert statuses == [401] * per_site + [429]
+
+
+def test_tenth_failure_of_an_address_is_a_warning(visitor: Browser, lines: Callable):
+    for _ in range(12):  # those beyond the limit tell nothing
+        visitor.sign_in("x")
+    found = [line["level"] for line in lines() if line["event"] == "sign_in_failed"]
+    assert found == 9 * ["INFO"] + ["WARNING"]

@@ -11,6 +11,7 @@ from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.settings import INTERFACE, RELEASE
 from tests.harness.clocks import Clock
+from tests.harness.clusters import Server
 from tests.harness.samples import Samples
 
 OURS = [
@@ -96,3 +97,14 @@ class TestWithoutTheDatabase:
         answer = client_of(new_key()).get("/v1/pets")
         assert answer.status_code == 503
         assert grown("petstore_database_errors_total") == 1
+
+
+def test_lost_counter_store_is_shown(
+    environ: dict[str, str], redis: Server, request: pytest.FixtureRequest
+):
+    environ["REDIS_URL"] = redis.url
+    stranger: FlaskClient = request.getfixturevalue("stranger")
+    assert "\npetstore_counter_store_up 1.0\n" in stranger.get("/metrics").text
+    redis.kill()
+    stranger.get("/v1/pets")
+    assert "\npetstore_counter_store_up 0.0\n" in stranger.get("/metrics").text

@@ -86,3 +86,12 @@ def test_servers_may_be_called(environ: dict[str, str], request: pytest.FixtureR
     page = stranger.get("/docs").text
     assert "export API=https://api.example.org/a/v1 " in page
     assert '<option value="http://s.example.org:8080/v1">' in page
+
+
+@pytest.mark.parametrize("path", ["/swagger.json", "/openapi.yaml", "/v1/openapi.json"])
+def test_where_the_description_is_looked_for_its_place_is_told(
+    client: FlaskClient, path: str
+):
+    answer = client.get(path)
+    assert answer.status_code == 404
+    assert "/openapi.json" in answer.json["message"]

@@ -13,9 +13,11 @@ from petstore.models.key_usage import totals_of
 from petstore.models.keys import USE_STEP_MS, Key, last_uses
 from petstore.models.projects import Plan, Project
 from tests.harness.clocks import START_MS, Clock
-from tests.harness.databases import of_one_engine
+from tests.harness.databases import each_engine, of_one_engine
 from tests.harness.services import serving
 from tests.harness.stage import opened
+
+database_url = each_engine
 
 NEVER = 3600.0
 

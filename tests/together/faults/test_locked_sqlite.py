@@ -14,7 +14,7 @@ from tests.harness.services import Service, serving
 from tests.harness.waiting import wait_until
 
 REX = {"name": "Rex", "categoryId": 7}
-SLOW_DISK = ("--worker-class", "tests.core.faults.slow_disk.SlowDiskWorker")
+SLOW_DISK = ("--worker-class", "tests.together.faults.slow_disk.SlowDiskWorker")
 CLIENTS, CREATES = 18, 5  # of each client
 
 

@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.core.races.conftest import Service, of_both_engines
 from tests.harness.clients import ORDERS, PETS, Client
 from tests.harness.crowds import at_once
 from tests.harness.services import AMPLE
 from tests.harness.visitors import Visitor
+from tests.together.races.conftest import Service, of_both_engines
 
 TIMES = 12
 SOLD = {"status": "sold"}

@@ -8,6 +8,9 @@ from petstore.models.categories import Category, CategoryNameTaken
 from petstore.models.projects import Project
 from petstore.storage import db
 from petstore.storage.lists import MAX_ID
+from tests.harness.databases import each_engine
+
+database_url = each_engine
 
 
 def add(project: Project, number: int, name: str | None = None) -> None:

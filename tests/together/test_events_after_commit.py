@@ -12,6 +12,9 @@ from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.storage import db
 from tests.harness.clocks import Clock
+from tests.harness.databases import each_engine
+
+database_url = each_engine
 
 Told = Callable[[], list[str]]
 

@@ -21,7 +21,10 @@ from petstore.storage import counters, db
 from petstore.upkeep import housekeeping
 from petstore.web import request_log
 from tests.harness.clocks import START_MS
+from tests.harness.databases import each_engine
 from tests.harness.waiting import wait_until
+
+database_url = each_engine
 
 TODAY = START_MS // MS_PER_DAY
 MANY = 450  # rows, which take three batches

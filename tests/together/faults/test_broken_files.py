@@ -9,9 +9,9 @@ import pytest
 from flask.testing import FlaskClient
 
 from petstore.storage import db
-from tests.core.faults.conftest import Serve
 from tests.harness import servers
 from tests.harness.waiting import wait_until
+from tests.together.faults.conftest import Serve
 
 PAGE_BYTES = 4096
 REX = {"name": "Rex", "categoryId": 7}

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.core.faults.conftest import Serve
 from tests.harness.bursts import burst
 from tests.harness.clusters import Cluster, cluster
 from tests.harness.load import countdown, load
 from tests.harness.services import Service, issue_key
 from tests.harness.waiting import wait_until
+from tests.together.faults.conftest import Serve
 
 WORKERS = 2  # of the service
 BURST = 120  # redis-py opens 100 connections to a node unless told otherwise

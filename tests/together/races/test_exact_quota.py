@@ -5,9 +5,9 @@ from collections.abc import Callable
 from itertools import cycle, islice
 
 from petstore.models.projects import Plan
-from tests.core.races.conftest import Service, of_postgresql_and_redis
 from tests.harness.bursts import burst
 from tests.harness.crowds import by_window, send_at_once
+from tests.together.races.conftest import Service, of_postgresql_and_redis
 
 CLIENTS = 64
 TRIALS = 2

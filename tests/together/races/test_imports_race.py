@@ -10,12 +10,12 @@ import pytest
 
 from petstore.models.keys import Key
 from petstore.models.projects import Plan
-from tests.core.races.conftest import Service, of_both_engines
 from tests.harness.clients import PETS, Client
 from tests.harness.programs import Program
 from tests.harness.servers import ROOT, flask
 from tests.harness.services import AMPLE
 from tests.harness.waiting import wait_until
+from tests.together.races.conftest import Service, of_both_engines
 
 ANIMALS, AT_ONCE = 3_000, 2
 NAMES = [f"Animal {number}" for number in range(ANIMALS)]

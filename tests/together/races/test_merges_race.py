@@ -13,13 +13,13 @@ from petstore.models.categories import Category
 from petstore.models.keys import Key
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
-from tests.core.races.conftest import Service, of_both_engines
 from tests.harness.crowds import at_once
 from tests.harness.patience import NOTING
 from tests.harness.services import AMPLE, issue_key, serving
 from tests.harness.stage import opened
 from tests.harness.visitors import Visitor
 from tests.harness.waiting import wait_until
+from tests.together.races.conftest import Service, of_both_engines
 
 DOGS, CATS = 1, 2
 PARTS, MANY_PARTS, ROUNDS = 4, 20, 3

@@ -6,13 +6,13 @@ from pathlib import Path
 
 from petstore.models.projects import Plan
 from petstore.quotas.limiter import STRANGERS
-from tests.core.faults.conftest import Serve
 from tests.harness.clients import Answer, Client
 from tests.harness.clusters import Server
 from tests.harness.crowds import are_counted
 from tests.harness.postgres import Postgres
 from tests.harness.services import Service, issue_key
 from tests.harness.waiting import wait_until
+from tests.together.faults.conftest import Serve
 
 LIMIT = 10
 

@@ -6,12 +6,14 @@ from collections.abc import Callable
 import pytest
 
 from petstore.extensions.dashboard.sessions import COOKIE
+from tests.core.server.conftest import key, serve, server_environ, service, wire
 from tests.core.server.requests import CHUNKED
 from tests.harness.form_keys import form_key
 from tests.harness.servers import Gunicorn
 from tests.harness.visitors import Visitor
 from tests.harness.wire import Wire, get, is_served
 
+__all__ = ["key", "serve", "server_environ", "service", "wire"]  # fixtures
 IMPORT = "/dashboard/animals/import"
 FORM = b'--x\r\nContent-Disposition: form-data; name="file"; filename="x.csv"\r\n\r\n'
 FILE = b"name,category\n" + b"Rex,Dogs\n" * 560_000  # 4.8 MiB

@@ -5,12 +5,12 @@ from itertools import cycle, islice
 
 from petstore.models.callers import Caller
 from petstore.models.projects import Plan
-from tests.core.races.conftest import Service, of_postgresql
 from tests.harness import servers
 from tests.harness.clients import Client
 from tests.harness.services import AMPLE
 from tests.harness.visitors import Visitor
 from tests.harness.waiting import wait_until
+from tests.together.races.conftest import Service, of_postgresql
 
 REQUESTS = 40
 REFUSED = {401, 429}  # 429 after too many invalid keys from one address

@@ -13,7 +13,10 @@ from petstore.models.keys import MAX_ENDED_KEYS, Key, KeyNotActive, TooManyKeys
 from petstore.models.projects import Project
 from tests.harness.clocks import START_MS, Clock
 from tests.harness.crowds import at_once
+from tests.harness.databases import each_engine
 from tests.harness.limits import fill_up_ended_keys, fill_up_keys
+
+database_url = each_engine
 
 
 @pytest.fixture

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from functools import partial
 
-from tests.core.races.conftest import of_postgresql
 from tests.harness.clients import ORDERS, PETS, Answer, Client
 from tests.harness.crowds import at_once, race
 from tests.harness.waiting import wait_until
+from tests.together.races.conftest import of_postgresql
 
 CLIENTS, ANIMALS = 24, 4
 COPIES, ROUNDS = 16, 4

@@ -23,7 +23,9 @@ from petstore.storage import Row
 from petstore.storage.lists import Cursor
 from petstore.upkeep import housekeeping
 from tests.harness.clocks import START_MS, Clock
-from tests.harness.databases import of_one_engine
+from tests.harness.databases import each_engine, of_one_engine
+
+database_url = each_engine
 
 NEVER = 3600.0
 EVERYTHING = Cursor(limit=FAILURES_KEPT + 1)
@@ -167,3 +169,13 @@ def test_what_the_database_refuses_for_good_and_deleted_projects_stop_nothing(
         notes.add(failure(each))
     notes.flush()
     assert FailedRequest.select().count() == 1
+
+
+def test_a_refusal_of_a_suspended_project_is_listed(
+    client: FlaskClient, project: Project
+):
+    project.set_suspended(True)
+    client.get("/v1/pets")
+    failures.flush()
+    [failed] = FailedRequest.select()
+    assert (failed.status, failed.code) == (403, "project_suspended")

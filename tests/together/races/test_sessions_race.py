@@ -4,9 +4,9 @@ from itertools import cycle, islice
 
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
-from tests.core.races.conftest import Service, of_postgresql
 from tests.harness.crowds import at_once
 from tests.harness.visitors import Visitor
+from tests.together.races.conftest import Service, of_postgresql
 
 PEOPLE = 6
 PAGES = 8

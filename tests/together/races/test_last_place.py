@@ -14,10 +14,10 @@ from petstore import clock
 from petstore.models.keys import Key
 from petstore.quotas import limiter
 from petstore.settings import read_settings
-from tests.core.races.conftest import Service
 from tests.harness.crowds import at_once
 from tests.harness.services import AMPLE
 from tests.harness.visitors import Visitor
+from tests.together.races.conftest import Service
 
 PEOPLE = 6
 MS_PER_HOUR = 60 * clock.MS_PER_MINUTE
