@@ -1,8 +1,7 @@
 """Categories: each is created when an animal or a name first refers to it."""
 
 import unicodedata
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import peewee
@@ -89,38 +88,6 @@ class Category(OfProject, BaseModel):
             Category.project == project_id, Category.folded == comparable(name)
         )
         return sorted(row.id for row in rows.limit(2))
-
-    @staticmethod
-    def ids_by_name(project_id: int, names: Iterable[str]) -> dict[str, list[int]]:
-        rows = Category.select(Category.id, Category.folded).where(
-            Category.project == project_id,
-            Category.folded.in_(list(dict.fromkeys(map(comparable, names)))),
-        )
-        found: dict[str, list[int]] = defaultdict(list)
-        for number, folded in sorted(rows.tuples().iterator()):
-            found[folded].append(number)
-        return found
-
-    @staticmethod
-    def add_numbered(project_id: int, names: Mapping[int, str | None]) -> None:
-        """Add categories by their numbers, in a transaction that has counted them."""
-        columns = (Category.project, Category.id, Category.name, Category.folded)
-        rows = [_names_of(project_id, *each).values() for each in names.items()]
-        Category.insert_many([*map(tuple, rows)], columns).execute()
-
-    @classmethod
-    def add_named(cls, project_id: int, names: Sequence[str]) -> list[int]:
-        """Add categories with the next numbers, and return these.
-
-        Call it in a transaction that has counted them, in which others add none.
-        """
-        last = _select_last(project=project_id)
-        first = last[0][0] + 1 if last else 1
-        if first + len(names) > MAX_NEW_ID:  # lower numbers are free
-            return [cls.add_next(project_id, name) for name in names]
-        numbered = dict(enumerate(names, first))
-        cls.add_numbered(project_id, numbered)
-        return [*numbered]
 
     @classmethod
     def add_next(cls, project_id: int, name: str) -> int:

@@ -1,6 +1,5 @@
 """Animals for adoption (specification section 2)."""
 
-from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any, Self
 
@@ -94,14 +93,6 @@ class Pet(OfProject, BaseModel):
         return rows[0]
 
     @classmethod
-    def add_many(cls, project_id: int, pets: Iterable[dict[str, Any]]) -> None:
-        """Add animals of these members, whose categories exist.
-
-        Call it in a transaction that has counted their rows.
-        """
-        cls.insert_many([_columns(project_id, members) for members in pets]).execute()
-
-    @classmethod
     def correct(cls, project_id: int, pet_id: int, **changes: Any) -> Row:
         """Change what is given, and return the animal.
 
@@ -117,25 +108,6 @@ class Pet(OfProject, BaseModel):
         for row in _correct(*sorted(changes), **values):
             return row
         raise NotFound(cls.noun, pet_id)
-
-    @classmethod
-    def correct_many(cls, project_id: int, changes: dict[int, dict[str, Any]]) -> None:
-        """Change animals by their ids, as `correct` does; their categories exist.
-
-        Call it in a transaction during which no animal is withdrawn. All animals for
-        which the same columns change share a statement, which saves round trips.
-        """
-        rows: dict[tuple[str, ...], list[tuple[Any, ...]]] = defaultdict(list)
-        for pet_id, each in changes.items():
-            names, values = zip(*sorted(_folded(each).items()), strict=True)
-            rows[names].append((pet_id, *values))
-        for names, lines in rows.items():
-            new = peewee.ValuesList(lines).cte("new", columns=["id", *names])
-            columns = {name: getattr(new.c, name) for name in names} | _by_now()
-            # PostgreSQL would read all animals of the project to find those of `new`.
-            is_one = cls.id.in_([line[0] for line in lines]) & (cls.id == new.c.id)
-            found = cls.update(columns).from_(new).with_cte(new)
-            found.where(cls.project == project_id, is_one).execute()
 
     @classmethod
     def listed(

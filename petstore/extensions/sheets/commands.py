@@ -10,7 +10,7 @@ import click
 from petstore import timeouts
 from petstore.cli.commands import Group
 from petstore.cli.projects import chosen_project, project_option
-from petstore.extensions.sheets import exports, imports
+from petstore.extensions.sheets import exports, imports, storing
 from petstore.extensions.sheets.choices import ENCODINGS, HEADS, Choices, guess_columns
 from petstore.extensions.sheets.imports import LinesAtFault, Preview, Question, Sheet
 from petstore.extensions.sheets.lines import TooLarge
@@ -115,7 +115,7 @@ def import_file(
         if is_asked:
             _ask(len(done.corrected))
         if not dry_run:
-            done = imports.store(project, done, is_shown=is_asked)
+            done = storing.store(project, done, is_shown=is_asked)
     except LinesAtFault as error:
         _echo_faults(error)
         raise click.exceptions.Exit(WRONG_ARGUMENT) from None

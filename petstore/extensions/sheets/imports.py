@@ -1,11 +1,11 @@
 """Animals in a CSV file: all are added and corrected in one transaction, or none is.
 
 A `Sheet` is the file, read as somebody chooses. `There` is what the project has of it.
-A `Preview` says what the file would do to that. All of them only read; `store` writes.
+A `Preview` says what the file would do to that. All of them only read.
 """
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -19,7 +19,6 @@ from typing import Any, NamedTuple, Self
 import orjson
 from marshmallow import ValidationError
 
-from petstore.events import EVENT_TYPES, EventType, emit_after_commit
 from petstore.extensions.sheets import choices as sheets
 from petstore.extensions.sheets import lines
 from petstore.extensions.sheets.choices import FIELDS, NO_CHOICES, Choices, seen_of
@@ -29,15 +28,11 @@ from petstore.models import RuleError
 from petstore.models.categories import Category, comparable
 from petstore.models.orders import Order
 from petstore.models.pets import STATUSES, Pet
-from petstore.models.projects import Project, refuse_rows, take_rows
+from petstore.models.projects import Project, refuse_rows
 from petstore.schemas import faults_of
 from petstore.schemas.fields import is_seen
-from petstore.storage import Row, db
+from petstore.storage import Row
 from petstore.storage.lists import MAX_ID
-
-EVENT_TYPES["animals_imported"] = EventType(
-    "Animals imported", ("animals", "corrected")
-)
 
 MAX_STATUSES = 30  # of another system; a column with more is no column of statuses
 MAX_STATUS_LENGTH = 60
@@ -321,11 +316,23 @@ class There(NamedTuple):
             pending = [pet.id for pet in found.values() if pet.status == "pending"]
             there.orders.update(Order.open_of(project_id, pending))
         for names in in_parts(sheet.names):
-            there.numbers.update(Category.ids_by_name(project_id, names))
+            there.numbers.update(_numbers_of_names(project_id, names))
         of_pets = {pet.category_id for pet in there.pets.values()}
         for some in in_parts(of_pets.union(sheet.numbers, *there.numbers.values())):
             there.names.update(Category.known(project_id, some))
         return there
+
+
+def _numbers_of_names(project_id: int, names: list[str]) -> dict[str, list[int]]:
+    """Return the numbers of the categories with these names, by folded names."""
+    folded = Category.folded.in_([*set(map(comparable, names))])
+    rows = Category.select(Category.id, Category.folded).where(
+        Category.project == project_id, folded
+    )
+    found: dict[str, list[int]] = defaultdict(list)
+    for number, name in sorted(rows.tuples().iterator()):
+        found[name].append(number)
+    return found
 
 
 class Preview:
@@ -523,56 +530,6 @@ def _count_known(project_id: int, preview: Preview) -> int:
         last = found[-1][2] if found else 0
     added = giving_way(preview.added)
     return sum((pet.members["name"], meant) in known for pet, meant in added)
-
-
-def store(project: Project, preview: Preview, *, is_shown: bool = False) -> Preview:
-    """Add and correct the animals of a file, and return what was done.
-
-    The project may have changed since the preview was made. Raises `LinesAtFault` if
-    that puts a line at fault, or if the file would do something else than somebody has
-    been shown. Raises `ProjectFull`.
-    """
-    preview.require_no_fault()
-    with db.atomic():
-        # From here on no animal, order or category comes or goes.
-        take_rows(project.id, 0)
-        if (there := There.of(project.id, preview.sheet)) != preview.there:
-            shown, preview = preview, Preview(preview.sheet, there)
-            preview.require_no_fault()
-            if is_shown and preview.digest != shown.digest:
-                raise LinesAtFault([], [])
-        take_rows(project.id, preview.rows)
-        categories = _write(project.id, preview)
-        if preview.added:
-            preview.record = Import.record(project.id, len(preview.added), categories)
-        facts: dict[str, Any] = {"animals": len(preview.added)}
-        facts["corrected"] = len(preview.corrected)
-        if any(facts.values()):
-            emit_after_commit("animals_imported", project=project.slug, **facts)
-    return preview
-
-
-def _write(project_id: int, preview: Preview) -> list[int]:
-    """Add and correct the animals, and return the numbers of new categories."""
-    numbers: dict[Any, int] = {}  # of new categories
-
-    def numbered(members: dict[str, Any]) -> dict[str, Any]:
-        number = numbers.get(members.get("category_id"))
-        return members if number is None else members | {"category_id": number}
-
-    for categories in in_parts(preview.numbered.items()):
-        Category.add_numbered(project_id, dict(categories))
-    for keys in in_parts(preview.named):
-        names = [preview.named[each] for each in keys]
-        new = Category.add_named(project_id, names)
-        numbers |= zip(keys, new, strict=True)
-    for pets in in_parts(preview.added):
-        added = ({"category_id": meant, **pet.members} for pet, meant in pets)
-        Pet.add_many(project_id, map(numbered, added))
-    for corrected in in_parts(preview.corrected.items()):
-        changes = {pet_id: numbered(members) for pet_id, members in corrected}
-        Pet.correct_many(project_id, changes)
-    return [*preview.numbered, *numbers.values()]
 
 
 def folded_status(text: str) -> str:

@@ -21,9 +21,10 @@ from petstore.extensions import dashboard
 from petstore.extensions.dashboard import Form, Outcome, current_project, takes_long
 from petstore.extensions.sheets import exports
 from petstore.extensions.sheets.choices import ENCODINGS, NO_CHOICES, Choices
-from petstore.extensions.sheets.imports import Preview, Sheet, foresee, store
+from petstore.extensions.sheets.imports import Preview, Sheet, foresee
 from petstore.extensions.sheets.lines import NotReadable, TooLarge, in_parts
 from petstore.extensions.sheets.models import Import
+from petstore.extensions.sheets.storing import store
 from petstore.models import RuleError
 from petstore.models.grants import WRITE
 from petstore.models.keys import Key

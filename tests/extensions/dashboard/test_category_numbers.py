@@ -90,6 +90,5 @@ def test_categories_of_another_project_have_no_say(project: Project, rival: Proj
         Category.ensure(rival.id, number, name)
     Category.ensure(project.id, 7, "Dogs")
     assert Category.ids_named(project.id, "dogs") == [7]
-    assert Category.ids_by_name(project.id, ["Dogs", "Cats"]) == {"dogs": [7]}
     assert Category.known(project.id, [5, 7]) == {7: "Dogs"}
     assert Category.labels(project.id, [5, 7]) == {5: "Category 5", 7: "Dogs"}

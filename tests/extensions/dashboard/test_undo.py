@@ -114,10 +114,6 @@ SINCE = {
         "corrected Tim.",
     ),
     "merge": (join_categories, "corrected Tom."),
-    "import": (
-        lambda project: Pet.correct_many(project.id, {1: {"status": "available"}}),
-        "corrected Tom.",
-    ),
     "forgotten": (reserve_and_forget, "somebody has changed Tom."),
     "beside": (reserve_and_forget_beside, "somebody has changed Tom."),
 }

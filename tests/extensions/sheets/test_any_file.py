@@ -6,8 +6,9 @@ import random
 from flask import Flask
 
 from petstore.extensions.sheets.choices import ENCODINGS, HEADS, Choices
-from petstore.extensions.sheets.imports import Shown, foresee, store
+from petstore.extensions.sheets.imports import Shown, foresee
 from petstore.extensions.sheets.lines import NotReadable
+from petstore.extensions.sheets.storing import store
 from petstore.models.categories import Category
 from petstore.models.keys import Key
 from petstore.models.pets import Pet

@@ -12,8 +12,9 @@ import yaml
 
 from petstore.extensions.sheets import exports, lines
 from petstore.extensions.sheets.choices import ENCODINGS, NO_CHOICES, Choices
-from petstore.extensions.sheets.imports import foresee, store
+from petstore.extensions.sheets.imports import foresee
 from petstore.extensions.sheets.lines import NotReadable
+from petstore.extensions.sheets.storing import store
 from petstore.models.categories import Category
 from petstore.models.projects import Plan, Project
 from tests.harness.browser import add_pet

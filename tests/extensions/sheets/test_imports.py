@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from petstore.extensions.sheets.choices import Choices
-from petstore.extensions.sheets.imports import LinesAtFault, foresee, store
+from petstore.extensions.sheets.imports import LinesAtFault, foresee
+from petstore.extensions.sheets.storing import store
 from petstore.models.categories import MAX_NEW_ID, Category
 from petstore.models.orders import Order
 from petstore.models.pets import Pet

@@ -7,7 +7,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from petstore.extensions.dashboard.models import Upload, seen
-from petstore.extensions.sheets import imports
+from petstore.extensions.sheets import storing
 from petstore.models.activity import Event
 from petstore.models.categories import Category
 from petstore.models.orders import Order
@@ -178,14 +178,14 @@ def test_answer_stores_what_the_page_showed_or_shows_it_again(
     assert "Nothing is imported yet" in words(page)
     assert "Tom 2 Category 7 Adopted (sold) → Available" in words(page)
     assert names(project) == ["Rex", "Tom"]
-    take = imports.take_rows
+    take = storing.take_rows
 
     def take_late(*rows: int) -> None:  # after somebody else has changed it again
-        monkeypatch.setattr(imports, "take_rows", take)
+        monkeypatch.setattr(storing, "take_rows", take)
         Pet.correct(project.id, tom, name="Tommy")
         take(*rows)
 
-    monkeypatch.setattr(imports, "take_rows", take_late)
+    monkeypatch.setattr(storing, "take_rows", take_late)
     answer = browser.submit(question, **shown_choices(page.text))
     assert "the animals have changed" in browser.read(answer.location)
     assert names(project) == ["Rex", "Tom"]

@@ -4,8 +4,9 @@ import re
 
 import pytest
 
-from petstore.extensions.sheets.imports import foresee, store
+from petstore.extensions.sheets.imports import foresee
 from petstore.extensions.sheets.models import Import
+from petstore.extensions.sheets.storing import store
 from petstore.models.categories import Category
 from petstore.models.orders import Order
 from petstore.models.pets import Pet

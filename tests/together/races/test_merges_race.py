@@ -33,8 +33,9 @@ def fill(key: str, parts: int) -> Project:
     for category_id, name in ((DOGS, "Dogs"), (CATS, "Cats")):
         Category.ensure(project.id, category_id, name)
         rex = {"name": "Rex", "category_id": category_id, "status": "available"}
+        rex |= {"project": project, "folded": "rex"}
         for _ in range(parts):
-            Pet.add_many(project.id, [rex] * MOVED_AT_ONCE)
+            Pet.insert_many([rex] * MOVED_AT_ONCE).execute()
     return project
 
 
