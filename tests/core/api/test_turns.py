@@ -14,7 +14,6 @@ from petstore.models.projects import Project
 from petstore.timeouts import LIMITS
 from petstore.web.turns import Name, network_of, turns_of
 from tests.harness.databases import of_one_engine
-from tests.harness.samples import Samples
 
 MOST, HERE = LIMITS.running_requests, "127.0.0.1"
 FIGURES = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
@@ -58,14 +57,12 @@ def test_crowd_of_an_address_is_refused_as_an_error(app: Flask, stranger: FlaskC
     sent = {"X-Request-ID": "crowd-1", "Cache-Control": "no-store"}
     sent |= {"X-Content-Type-Options": "nosniff", "Access-Control-Allow-Origin": "*"}
     assert sent.items() <= dict(refused.headers).items()
-    for path in ("/healthz", "/readyz", "/metrics"):
+    for path in ("/healthz", "/readyz"):
         assert stranger.get(path).status_code == 200
     page = stranger.head("/dashboard")
     assert (page.status_code, page.mimetype) == (503, "application/json")
     assert page.data == b""
     assert "X-RateLimit-Limit" not in page.headers
-    total = Samples(stranger.get("/metrics").text).total
-    assert total("petstore_requests_total", operation="refused", status="503") >= 2
 
 
 @pytest.mark.parametrize(
@@ -78,7 +75,7 @@ def test_network_of_ipv6_is_one_caller(
     fill(app, network_of(other))
     for peer, status in ((address, 503), ("2001:db8:0:1::1", 200)):
         environ = {"REMOTE_ADDR": peer}
-        answer = stranger.get("/dashboard/sign-in", environ_base=environ)
+        answer = stranger.get("/", environ_base=environ)
         assert answer.status_code == status
 
 

@@ -3,8 +3,6 @@
 import os
 from collections.abc import Callable
 
-import pytest
-
 from petstore import clock
 from petstore.models.keys import Key
 from petstore.models.projects import Project
@@ -20,24 +18,18 @@ def test_refusal_is_one_line(flask: Callable, project: Project):
         (("migrate", "extra"), "Got unexpected extra argument (extra)"),
         (("migrate", "--bogus"), "No such option '--bogus'."),
         (("keys", "revok"), "No such command 'revok'. Did you mean 'revoke'?"),
-        (("usage", "--day"), "No such option '--day'. Did you mean '--days'?"),
-        (("usage", "--days", "32"), "Invalid value for '--days': 32 is not in the"),
+        (("keys", "create", "--rol"), "No such option '--rol'. Did you mean '--role'?"),
         (("projects", "create"), "Missing argument 'NAME'."),
         (("projects", "create", "x", "--slug"), "Option '--slug' requires an"),
         (("keys", "a\nb"), r"No such command 'a\nb'."),
         (("keys", "create", "two\nlines"), "Got unexpected extra argument (two lines)"),
         (("keys", "revoke", "\udcff"), r"'\udcff' cannot be encoded in utf-8."),
-        (("data", "copy"), "Missing argument 'DATABASE_URL'."),
-        *(
-            ((*command, "--project", "x"), "There is no project 'x'.")
-            for command in (["activity"], ["requests"], ["usage"], ["domains", "list"])
-        ),
     ):
         assert refusal(flask(*arguments)).startswith(message)
 
 
 def test_group_without_a_command_shows_its_help(flask: Callable):
-    for group in ("animals", "data", "domains", "keys", "projects"):
+    for group in ("keys", "projects"):
         assert f" {group} [OPTIONS] COMMAND" in (shown := flask(group).output)
         assert "\nCommands:\n" in shown
 
@@ -56,19 +48,9 @@ def test_commands_behave_the_same_in_a_shell(sqlite_url: str):
 
 
 [NEVER_USED] = commands_below("docs/operating.md", "Commands")
-[MOVE] = commands_below("docs/operating.md", "Moving to PostgreSQL")
-TARGET = "postgresql://petstore@db.example.org/petstore"
 
 
 def test_keys_that_were_never_used_are_listed(project: Project, database_url: str):
     used, unused = (Key.issue(project)[:16] for _ in range(2))
     Key.update(last_used_ms=clock.now_ms()).where(Key.prefix == used).execute()
     assert printed_in_shell(NEVER_USED, DATABASE_URL=database_url) == f"{unused}\n"
-
-
-@pytest.mark.parametrize("unmigrated_url", ["postgresql"], indirect=True)
-def test_projects_move(project: Project, database_url: str, unmigrated_url: str):
-    move = MOVE.replace(TARGET, f"'{unmigrated_url}'").replace("cat password", "echo x")
-    assert printed_in_shell(move, DATABASE_URL=database_url) == ""
-    moved = servers.flask({"DATABASE_URL": unmigrated_url}, "projects", "list")
-    assert [line.split()[0] for line in moved.stdout.splitlines()[1:]] == [project.slug]

@@ -5,9 +5,8 @@ import re
 
 import pytest
 
-from tests.core.server.requests import HEAD, KEY, TOO_LARGE, UNREADABLE
+from tests.core.server.requests import HEAD, TOO_LARGE, UNREADABLE
 from tests.harness.answers import RATE_LIMIT_HEADERS
-from tests.harness.samples import Samples
 from tests.harness.servers import Gunicorn
 from tests.harness.waiting import wait_until
 from tests.harness.wire import Answer, Wire, get
@@ -45,17 +44,9 @@ def test_headers_up_to_the_limit_are_accepted(wire: Wire, key: str, count: int):
     assert wire.send(get(key, *lines)).answer().status == 200
 
 
-def test_malformed_request_is_logged_and_counted_once(wire: Wire, service: Gunicorn):
-    def refusals() -> float:
-        with Wire(service.url) as other:
-            metrics = other.send(get(KEY, path="/metrics")).answer().content.decode()
-        labels = {"operation": "unknown", "status": "400"}
-        return Samples(metrics).total("petstore_requests_total", **labels)
-
-    before = refusals()
+def test_malformed_request_is_logged_once(wire: Wire, service: Gunicorn):
     request_id = wire.send(b"BAD\r\n\r\n").answer().headers["X-Request-ID"]
     wait_until(lambda: request_id in service.log.read_text())
     log = service.log.read_text().splitlines()
     [line] = [json.loads(line) for line in log if request_id in line]
     assert (line["event"], line["status"]) == ("request", 400)
-    assert refusals() == before + 1

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from flask import Flask
 from flask.testing import FlaskClient
 
 from petstore.models.credentials import new_key
@@ -108,3 +109,16 @@ def test_lost_counter_store_is_shown(
     redis.kill()
     stranger.get("/v1/pets")
     assert "\npetstore_counter_store_up 0.0\n" in stranger.get("/metrics").text
+
+
+def test_what_is_refused_before_the_application_sees_it_is_counted(
+    app: Flask, stranger: FlaskClient, set_limits: Callable[..., None]
+):
+    def refused() -> float:
+        total = Samples(stranger.get("/metrics").text).total
+        return total("petstore_requests_total", operation="refused", status="503")
+
+    before = refused()
+    set_limits(waiting_requests=0, running_requests=0, few_requests=0)
+    assert stranger.get("/v1/pets").status_code == 503
+    assert refused() == before + 1

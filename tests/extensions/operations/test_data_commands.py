@@ -201,3 +201,15 @@ def test_failed_copy_leaves_the_target_empty(
     Pet.update(name="a\0").execute()
     failure(flask("data", "copy", unmigrated_url))
     assert not any(contents(target).values())
+
+
+[MOVE] = commands_below("docs/operating.md", "Moving to PostgreSQL")
+TARGET = "postgresql://petstore@db.example.org/petstore"
+
+
+@pytest.mark.parametrize("unmigrated_url", ["postgresql"], indirect=True)
+def test_projects_move(project: Project, database_url: str, unmigrated_url: str):
+    move = MOVE.replace(TARGET, f"'{unmigrated_url}'").replace("cat password", "echo x")
+    assert printed_in_shell(move, DATABASE_URL=database_url) == ""
+    moved = servers.flask({"DATABASE_URL": unmigrated_url}, "projects", "list")
+    assert [line.split()[0] for line in moved.stdout.splitlines()[1:]] == [project.slug]
