@@ -137,9 +137,7 @@ def _bearer_token(request: ApplicationRequest) -> str:
 
 def _count(limiter: Limiter, request: ApplicationRequest) -> None:
     state = request.state
-    state.decision = decision = limiter.count(
-        state.caller, request.remote_addr, request.endpoint
-    )
+    state.decision = decision = limiter.count(state.caller, request.remote_addr)
     state.headers += decision.headers()
     if not decision.is_granted:
         raise _refusal(decision, state.caller)
@@ -153,7 +151,7 @@ def _uncounted_figures(limiter: Limiter, request: ApplicationRequest) -> Decisio
     state = request.state
     if state.caller or state.error_code == "service_unavailable":
         return limiter.last_known(state.caller, request.remote_addr)
-    return limiter.peek(None, request.remote_addr)
+    return limiter.peek(request.remote_addr)
 
 
 def _refusal(decision: Decision, caller: Caller | None) -> ErrorResponse:

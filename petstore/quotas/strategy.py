@@ -17,7 +17,6 @@ from limits.util import WindowStats
 from petstore.clock import MS_PER_SECOND
 
 KEY = "key"  # the names of the windows of a key begin with it
-FORM = "form"  # and those of the forms of the dashboard with this
 
 
 class Ban(NamedTuple):
@@ -74,9 +73,9 @@ class Window(NamedTuple):
 
     @property
     def allowance(self) -> str:
-        """The limit in words, such as `60 requests a minute`."""
+        """The limit in words: `60 requests a minute`, or what else its name counts."""
         prefix, _, unit = self.name.rpartition("-")
-        noun = "request" if prefix in ("", KEY) else prefix
+        noun = prefix.removeprefix(KEY) or "request"
         return f"{self.limit:,} {noun}{'s' * (self.limit != 1)} a {unit}"
 
 
@@ -84,7 +83,7 @@ class Decision(NamedTuple):
     """Whether a request is served, and the figures for its response."""
 
     is_granted: bool
-    windows: Sequence[Window]  # of the project, of the operation, then of the key
+    windows: Sequence[Window]  # of the project, then of the key
     now_ms: int
     cost: int = 1
     banned_until_ms: int = 0
@@ -125,9 +124,7 @@ class Decision(NamedTuple):
         tightest = self.tightest
         if tightest.remaining:  # a window that is not shown refuses it
             return "The project of this key has no requests left"
-        prefix, _, _ = tightest.name.rpartition("-")
-        # The limit of an operation is the same on all plans.
-        who = {"": plan, FORM: plan, KEY: "this key"}.get(prefix, "each plan")
+        who = "this key" if tightest.name.startswith(KEY) else plan
         return f"{who.capitalize()} allows {tightest.allowance}"
 
     def headers(self) -> list[tuple[str, str]]:

@@ -8,8 +8,7 @@ wait for their turn, and one more is refused before it is counted.
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from typing import Any
 from wsgiref.types import StartResponse
 
@@ -21,7 +20,7 @@ from petstore import clock, timeouts
 from petstore.concurrency import original
 from petstore.errors import RETRY_AFTER_A_SECOND, ErrorResponse
 from petstore.quotas.limiter import address_subjects
-from petstore.storage import close_connections, db, deadline
+from petstore.storage import db
 from petstore.web.application import (
     NO_STORE,
     NOSNIFF,
@@ -39,7 +38,7 @@ JSON = "application/json"
 REFUSED = "Too many requests are under way"
 
 Environ = dict[str, Any]
-Name = str | int | tuple[str, int]  # of an address, a key, or what a project computes
+Name = str | int | tuple[str, int]  # of an address, of a key, or of what runs alone
 
 
 class Turns:
@@ -86,22 +85,6 @@ class Turns:
         """End a turn, and give it to a name that waits and has the fewest turns."""
         with self._lock:
             self._end(name)
-
-    @contextmanager
-    def exclusively(self, project_id: int) -> Iterator[None]:
-        """Run the block while no other one of the project runs.
-
-        It is for parts of a response that has begun, which cannot be refused any more:
-        after a long wait, the block runs all the same.
-        """
-        name = ("project", project_id)
-        until = clock.monotonic() + timeouts.LIMITS.send_seconds
-        has_turn = self.acquire(name, until)
-        try:
-            yield
-        finally:
-            if has_turn:
-                self.release(name)
 
     def refuse(self, error: ErrorResponse, environ: Environ) -> Response:
         """Return a 503 without Flask: a refusal must cost much less than an answer."""
@@ -212,36 +195,13 @@ def turns_of(app: Flask) -> Turns:
     return turns
 
 
-@contextmanager
-def waiting_for_client() -> Iterator[None]:
-    """Run the block without turns and connections, since the client may be slow.
-
-    Afterwards the request has no turn, and may wait for the stores like a new one.
-    """
-    _own_turns().release()
-    close_connections()
-    try:
-        yield
-    finally:
-        deadline.set(clock.monotonic() + timeouts.LIMITS.stores_seconds)
-        # A request that took long to send waits longer before it is refused.
-        _own_turns().until = clock.monotonic() + timeouts.LIMITS.send_seconds
-
-
 def acquire_turn_of(key_id: int) -> None:
     """Wait for a turn of the key, which is known to be right; raises a 503."""
-    _own_turns().acquire_instead(key_id)
+    own_turns().acquire_instead(key_id)
 
 
-def acquire_exclusively(project_id: int) -> None:
-    """Wait for the one turn that a project has for long work; raises a 503.
-
-    The request keeps it until the application has made the response.
-    """
-    _own_turns().acquire(("project", project_id))
-
-
-def _own_turns() -> RequestTurns:
+def own_turns() -> RequestTurns:
+    """Return the turns of the current request."""
     own: RequestTurns = current_request().environ[OWN_TURNS]
     return own
 

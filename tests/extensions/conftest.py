@@ -3,10 +3,10 @@
 import pytest
 from flask import Flask
 
-from petstore.models.callers import Caller
+from petstore.extensions.dashboard.limits import PAGES
 from petstore.models.keys import Key
 from petstore.models.projects import Project
-from petstore.quotas.limiter import PAGES
+from petstore.web.limiter import limiter_of
 from tests.harness.browser import Browser
 
 
@@ -23,10 +23,11 @@ def browser(app: Flask, key: str) -> Browser:
 
 
 @pytest.fixture
-def few_pages(app: Flask, key: str) -> None:
+def few_pages(app: Flask, project: Project) -> None:
     """Leave the project three pages of this minute."""
-    pages = PAGES.per_minute - 3
-    app.extensions["limiter"].count_page(Caller.find_by_key(key), pages=pages)
+    strategy, subject = limiter_of(app).strategy, f"pages:{project.id}"
+    for item in PAGES:
+        strategy.hit(item, subject, cost=PAGES.per_minute - 3)
 
 
 @pytest.fixture

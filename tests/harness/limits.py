@@ -1,10 +1,11 @@
 """Fill a project up to the real limits of its keys and domains."""
 
 from petstore import clock
+from petstore.extensions.dashboard.limits import NEW_KEYS
 from petstore.extensions.hosting.models import MAX_DOMAINS, Domain
 from petstore.models.keys import MAX_ENDED_KEYS, MAX_WORKING_KEYS, Key
 from petstore.models.projects import Project
-from petstore.quotas.limiter import NEW_KEYS, Limiter
+from petstore.quotas.limiter import Limiter
 
 
 def fill_up_keys(project: Project, *, leave: int) -> None:
@@ -21,8 +22,8 @@ def fill_up_ended_keys(project: Project, *, leave: int) -> None:
 
 def fill_up_hour(limiter: Limiter, project: Project, *, leave: int) -> None:
     """Count new keys, until the project may issue so many more in the hour."""
-    for _ in range(NEW_KEYS.amount - leave):
-        limiter.count_new_key(project.id)
+    subject, count = f"new-keys:{project.id}", NEW_KEYS.amount - leave
+    limiter.strategy.hit(NEW_KEYS, subject, cost=count)
 
 
 def fill_up_domains(project: Project, *, leave: int) -> None:

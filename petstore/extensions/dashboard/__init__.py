@@ -25,6 +25,13 @@ from petstore.extensions.dashboard.forms import Outcome as Outcome
 from petstore.extensions.dashboard.forms import filled_in as filled_in
 from petstore.extensions.dashboard.forms import go_to as go_to
 from petstore.extensions.dashboard.forms import idempotent as idempotent
+from petstore.extensions.dashboard.limits import EXPENSIVE_PAGES as EXPENSIVE_PAGES
+from petstore.extensions.dashboard.limits import (
+    count_expensive_page as count_expensive_page,
+)
+from petstore.extensions.dashboard.limits import count_form as count_form
+from petstore.extensions.dashboard.limits import current_windows as current_windows
+from petstore.extensions.dashboard.limits import require_granted as require_granted
 from petstore.extensions.dashboard.lists import read_list as read_list
 from petstore.extensions.dashboard.models import NoSuchUpload as NoSuchUpload
 from petstore.extensions.dashboard.models import Upload as Upload
@@ -32,17 +39,15 @@ from petstore.extensions.dashboard.pages import PageBlueprint as PageBlueprint
 from petstore.extensions.dashboard.pages import add_block as add_block
 from petstore.extensions.dashboard.pages import add_page as add_page
 from petstore.extensions.dashboard.pets import ANIMALS as ANIMALS
-from petstore.extensions.dashboard.sessions import EXPENSIVE_PAGES as EXPENSIVE_PAGES
 from petstore.extensions.dashboard.sessions import TOKEN as TOKEN
-from petstore.extensions.dashboard.sessions import (
-    count_expensive_page as count_expensive_page,
-)
-from petstore.extensions.dashboard.sessions import count_form as count_form
 from petstore.extensions.dashboard.sessions import current_project as current_project
-from petstore.extensions.dashboard.sessions import takes_file as takes_file
 from petstore.extensions.dashboard.sessions import takes_long as takes_long
 from petstore.extensions.dashboard.sign_in import NOT_CONFIRMED as NOT_CONFIRMED
 from petstore.extensions.dashboard.sign_in import is_confirmed as is_confirmed
+from petstore.extensions.dashboard.turns import (
+    acquire_exclusively as acquire_exclusively,
+)
+from petstore.extensions.dashboard.turns import exclusively as exclusively
 from petstore.extensions.dashboard.typed_names import (
     similar_categories as similar_categories,
 )

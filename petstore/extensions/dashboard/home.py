@@ -1,8 +1,9 @@
 """/dashboard: the home page, with open reservations and the newest animals."""
 
-from flask import current_app, render_template
+from flask import render_template
 
 from petstore.extensions.dashboard.forms import EMPTY
+from petstore.extensions.dashboard.limits import current_windows
 from petstore.extensions.dashboard.pages import PageBlueprint
 from petstore.extensions.dashboard.pets import category_labels
 from petstore.extensions.dashboard.sessions import current_project, takes_long
@@ -10,8 +11,6 @@ from petstore.models.grants import WRITE
 from petstore.models.orders import Order
 from petstore.models.pets import STATUSES, Pet
 from petstore.storage.lists import Cursor
-from petstore.web.application import current_request
-from petstore.web.limiter import limiter_of
 
 INDEX = "home.home"
 SHOWN_ROWS = 8
@@ -24,14 +23,12 @@ bp = PageBlueprint("home", __name__, "", required_role=WRITE)
 @takes_long
 def home() -> str:
     project_id = current_project().id
-    caller, limiter = current_request().state.required_caller, limiter_of(current_app)
-    quota, forms = limiter.peek(caller, None), limiter.peek_forms(caller)
     reserved = Order.listed(project_id, Cursor(SHOWN_ROWS), status="placed")
     newest = Pet.listed(project_id, Cursor(SHOWN_ROWS)).rows
     return render_template(
         "home.html",
         form=EMPTY,
-        windows={each.name: each for each in (*quota.windows, *forms.windows)},
+        windows=current_windows(),
         reserved=reserved,
         marked=Order.animals_without(project_id, Cursor(SHOWN_ROWS)),
         names=Pet.names(project_id, {order.pet_id for order in reserved.rows}),

@@ -4,7 +4,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from flask import current_app, render_template, request, url_for
+from flask import render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from petstore import clock
@@ -18,6 +18,7 @@ from petstore.extensions.dashboard.forms import (
     idempotent,
     loads_form,
 )
+from petstore.extensions.dashboard.limits import count_new_key
 from petstore.extensions.dashboard.lists import read_query
 from petstore.extensions.dashboard.pages import PageBlueprint
 from petstore.extensions.dashboard.sessions import current_project
@@ -28,7 +29,6 @@ from petstore.models.key_usage import totals_of
 from petstore.models.keys import STATUSES, Key, LastFullKey
 from petstore.schemas import text_of
 from petstore.schemas.keys import KEY_KINDS, KeyForm, KeyQuery, NewKeyForm, RotationForm
-from petstore.web.limiter import limiter_of
 
 INDEX = "keys.keys"
 CHANGE_FORM = KeyForm()
@@ -38,12 +38,8 @@ ISSUED_BEFORE = (
 )
 
 
-def _count_new_key() -> None:
-    limiter_of(current_app).count_new_key(current_project().id)
-
-
 # Decorates a view that issues a key.
-issues_key = partial(idempotent, count=_count_new_key)
+issues_key = partial(idempotent, count=count_new_key)
 # With the reserve, a key that uses up the limits can still be revoked by another one.
 bp = PageBlueprint("keys", __name__, "/keys", required_role=FULL, has_reserve=True)
 

@@ -9,6 +9,7 @@ from flask import Blueprint, Flask, Response, render_template, request
 from flask.typing import ResponseReturnValue
 
 from petstore.extensions.dashboard import formats, forms, sessions
+from petstore.extensions.dashboard.limits import count_form
 from petstore.models import RuleError
 from petstore.models.activity import Event
 from petstore.models.grants import FULL, WRITE
@@ -114,7 +115,7 @@ class PageBlueprint(Blueprint):
     If it takes a role, its views run only for people who are signed in with a key of
     that role (`current_project`). After the project has opened too many pages, those
     with a reserve still open some times for each key. With `counts_forms`, its forms
-    count as requests.
+    count as requests. `before_form` is called before a form is read.
     """
 
     def __init__(
@@ -126,6 +127,7 @@ class PageBlueprint(Blueprint):
         required_role: str | None,
         has_reserve: bool = False,
         counts_forms: bool = False,
+        before_form: Callable[[], None] | None = None,
     ) -> None:
         super().__init__(
             name,
@@ -137,9 +139,11 @@ class PageBlueprint(Blueprint):
         if required_role:
             who = partial(sessions.require, required_role, has_reserve=has_reserve)
             self.before_request(who)
+        if before_form:
+            self.before_request(before_form)
         self.before_request(sessions.require_own_page)
         if counts_forms:
-            self.before_request(sessions.count_form)
+            self.before_request(count_form)
         self.after_request(_add_headers)
         self.register_error_handler(RuleError, _show_refusal)
 

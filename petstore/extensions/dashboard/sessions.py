@@ -8,16 +8,8 @@ from flask.sessions import SecureCookieSession, SecureCookieSessionInterface
 from flask.typing import ResponseReturnValue
 from itsdangerous import BadSignature
 
-from petstore import timeouts
-from petstore.errors import (
-    ERRORS,
-    MAX_BODY_BYTES,
-    UNREADABLE,
-    ErrorResponse,
-    InvalidRequest,
-)
+from petstore.errors import ERRORS, UNREADABLE, ErrorResponse, InvalidRequest
 from petstore.events import actor
-from petstore.extensions.dashboard.formats import duration
 from petstore.extensions.dashboard.forms import (
     PROJECT,
     Form,
@@ -26,13 +18,14 @@ from petstore.extensions.dashboard.forms import (
     project_of_page,
     save_draft,
 )
+from petstore.extensions.dashboard.limits import count_page
 from petstore.extensions.dashboard.models import Session
+from petstore.extensions.dashboard.turns import acquire_exclusively
 from petstore.models import RuleError
 from petstore.models.callers import Caller
 from petstore.models.grants import require_role
 from petstore.models.projects import Project
 from petstore.models.secrets import Secret
-from petstore.quotas.strategy import Decision
 from petstore.settings import Settings
 from petstore.web.application import (
     NO_SESSION,
@@ -40,8 +33,7 @@ from petstore.web.application import (
     current_request,
     quoted_path,
 )
-from petstore.web.limiter import limiter_of
-from petstore.web.turns import acquire_exclusively, acquire_turn_of, waiting_for_client
+from petstore.web.turns import acquire_turn_of
 
 STATIC = f"{PAGES_PREFIX}/static/"
 COOKIE = "petstore_session"
@@ -52,9 +44,7 @@ OVER = (
     "suspended."
 )
 LONG_LISTS = ("whole", "name", "sort")  # lists with these parameters take long
-TOO_MANY_PAGES = "Your project has opened too many pages"
 DEEPEST_PAGE = 6  # parts of the path of a page, with the empty one before it
-EXPENSIVE_PAGES = 10  # an export, a printed list or a look at a file counts as so many
 # The one form whose page may be of any project, or of none: its key says which is next.
 SIGN_IN = "sign_in.enter"
 OF_RELEASE_BEFORE = (
@@ -63,7 +53,6 @@ OF_RELEASE_BEFORE = (
 )
 
 _long_views: set[View] = set()
-_views_with_file: set[View] = set()
 
 
 def init_app(app: Flask, settings: Settings) -> None:
@@ -186,9 +175,7 @@ def recognise(*, has_reserve: bool = False) -> bool:
     view = current_app.view_functions.get(request.endpoint or "")
     if view in _long_views or any(map(request.args.get, LONG_LISTS)):
         acquire_exclusively(caller.project_id)
-    decision = limiter_of(current_app).count_page(caller, has_reserve=has_reserve)
-    hint = "" if has_reserve else " (the page Keys still opens)"
-    require_granted(decision, TOO_MANY_PAGES + hint)
+    count_page(caller, has_reserve=has_reserve)
     return True
 
 
@@ -213,8 +200,6 @@ def require_own_page() -> None:
     caller = current_request().state.caller or _find_caller()
     if caller is None:  # has signed out already
         return
-    if current_app.view_functions[request.endpoint or ""] in _views_with_file:
-        _receive_long_form()
     project_id, name = project_of_page()
     if not project_id:
         raise RuleError(text=OF_RELEASE_BEFORE)
@@ -230,61 +215,8 @@ def takes_long(view: View) -> View:
     return view
 
 
-def takes_file(view: View) -> View:
-    """Mark the view of a form with a file, which may be large and arrive slowly."""
-    _views_with_file.add(view)
-    return view
-
-
-def count_expensive_page(pages: int = EXPENSIVE_PAGES) -> None:
-    """Count a page as so many, of which one is counted already; raises 429."""
-    if pages > 1:
-        caller = current_request().state.required_caller
-        decision = limiter_of(current_app).count_page(caller, pages=pages - 1)
-        require_granted(decision, TOO_MANY_PAGES)
-
-
-def _receive_long_form() -> None:
-    """Receive a form with a file.
-
-    Raises 429 if the project has sent too many large ones, and 503 if another long
-    computation runs for it.
-    """
-    request = current_request()
-    most = timeouts.LIMITS.import_bytes + MAX_BODY_BYTES  # with the other fields
-    if not MAX_BODY_BYTES < (request.content_length or 0) <= most:
-        return
-    caller = request.state.required_caller
-    decision = limiter_of(current_app).count_long_form(caller.project_id)
-    most_files = f"{decision.tightest.limit} files above {MAX_BODY_BYTES // 1024} KiB"
-    require_granted(decision, f"Your project has sent {most_files} today")
-    request.max_body_bytes = most
-    with waiting_for_client():
-        request.stream  # noqa: B018 (this reads the body)
-    acquire_exclusively(caller.project_id)
-
-
-def count_form() -> None:
-    """Count a form for the project and the key; raises 429."""
-    if request.method != "POST":
-        return
-    state, limiter = current_request().state, limiter_of(current_app)
-    caller, endpoint = state.required_caller, request.endpoint
-    state.decision = decision = limiter.count_form(caller, endpoint)
-    require_granted(decision, decision.reason(state.project.plan))
-
-
 def current_project() -> Project:
     return current_request().state.project
-
-
-def require_granted(decision: Decision, reason: str) -> None:
-    """Raise 429 for a request that a limit refuses."""
-    if not decision.is_granted:
-        seconds = decision.retry_after_seconds
-        headers = {"Retry-After": str(seconds)}
-        wait = duration(seconds)
-        raise ErrorResponse("rate_limit_exceeded", reason, wait, headers=headers)
 
 
 def wanted_page() -> str | None:

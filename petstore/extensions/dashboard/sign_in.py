@@ -14,13 +14,13 @@ from petstore.errors import ERRORS
 from petstore.events import emit, emit_after_commit
 from petstore.extensions.dashboard import sessions
 from petstore.extensions.dashboard.forms import EMPTY, KEY, Form, go_to, go_to_url
+from petstore.extensions.dashboard.limits import count_failed_sign_in, count_sign_in
 from petstore.extensions.dashboard.pages import PageBlueprint
 from petstore.extensions.dashboard.sessions import current_project
 from petstore.models.callers import Caller
 from petstore.models.grants import FULL, WRITE, role_refusal
 from petstore.storage import db
 from petstore.web.application import PAGES_PREFIX, quoted_url
-from petstore.web.limiter import limiter_of
 
 # The URL of a page of the dashboard. The pattern has no character that would lead a
 # browser to another host, or end a header.
@@ -29,8 +29,6 @@ MAX_PAGE_LENGTH = 2000
 # People paste more than a key, such as a header, a setting or quotation marks.
 PASTED_KEY = re.compile(r"(?<![0-9A-Za-z])pet_[0-9A-Za-z_]+")
 
-CROWDED = "Too many people have signed in to your project"
-FAILED = "Too many sign-ins from your address have failed"
 NOT_CONFIRMED = Form(errors={KEY: "Enter a full key of this project that works."})
 
 bp = PageBlueprint("sign_in", __name__, "", required_role=None)
@@ -52,8 +50,7 @@ def enter() -> ResponseReturnValue:
         return _reject("project_suspended", sessions.suspension())
     if not caller.may(WRITE):
         return _reject("key_not_allowed", role_refusal(caller.role, WRITE))
-    decision = limiter_of(current_app).count_sign_in(caller)
-    sessions.require_granted(decision, CROWDED)
+    count_sign_in(caller)
     with db.atomic():
         sessions.start(caller)
         key = caller.prefix
@@ -103,8 +100,7 @@ def _reject(code: str, text: str = "") -> ResponseReturnValue:
 
 def _count_failure(**facts: str) -> None:
     """Count a refused key; raises 429 if its address has sent too many."""
-    failed = limiter_of(current_app).count_failed_sign_in(request.remote_addr)
-    sessions.require_granted(failed, FAILED)
+    may_try_again = count_failed_sign_in()
     # A client that reaches the limit is guessing keys.
-    level = logging.INFO if failed.tightest.remaining else logging.WARNING
+    level = logging.INFO if may_try_again else logging.WARNING
     emit("sign_in_failed", level, address=request.remote_addr, **facts)

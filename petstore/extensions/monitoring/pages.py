@@ -8,6 +8,7 @@ from petstore.extensions.dashboard import (
     add_block,
     add_page,
     current_project,
+    current_windows,
     read_list,
     takes_long,
 )
@@ -39,19 +40,17 @@ def init_app(app: Flask, settings: Settings) -> None:
 @usage_bp.get("")
 @takes_long
 def usage() -> str:
-    limiter = limiter_of(current_app)
     caller = current_request().state.required_caller
-    quota, forms = limiter.peek(caller, None), limiter.peek_forms(caller)
     days = history(current_project().id, SHOWN_DAYS)
     fixed = {name: terms.quota for name, terms in PLANS.items() if terms.quota}
     return render_template(
         "usage.html",
-        windows={each.name: each for each in (*quota.windows, *forms.windows)},
+        windows=current_windows(),
         days=days,
         top=max(2, *(day.served + day.refused for day in days)),
         plans=PLANS,
         offers=fixed | {caller.plan: caller.quota},
-        is_degraded=limiter.strategy.is_down,
+        is_degraded=limiter_of(current_app).strategy.is_down,
     )
 
 

@@ -25,6 +25,7 @@ from petstore.extensions.sheets.imports import Preview, Sheet, foresee
 from petstore.extensions.sheets.lines import NotReadable, TooLarge, in_parts
 from petstore.extensions.sheets.models import Import
 from petstore.extensions.sheets.storing import store
+from petstore.extensions.sheets.uploads import receive_file
 from petstore.models import RuleError
 from petstore.models.grants import WRITE
 from petstore.models.keys import Key
@@ -49,7 +50,9 @@ SEPARATORS = {",": "Comma", ";": "Semicolon", "\t": "Tab", "|": "Bar |", "~": "T
 COLUMNS = {"name": "Name", "category": "Category", "status": "Status"}
 COLUMNS |= {"categoryId": "Number of the category", "id": "Numbers of animals here"}
 
-bp = dashboard.PageBlueprint("sheets", __name__, "", required_role=WRITE)
+bp = dashboard.PageBlueprint(
+    "sheets", __name__, "", required_role=WRITE, before_form=receive_file
+)
 
 
 def init_app(app: Flask, settings: Settings) -> None:
@@ -82,7 +85,6 @@ def import_page(form: Form = dashboard.EMPTY) -> str:
 
 
 @bp.post("/animals/import")
-@dashboard.takes_file
 def upload() -> ResponseReturnValue:
     file = request.files.get("file")
     content = file.read() if file else b""
@@ -228,7 +230,8 @@ def _choices() -> Choices:
 def _foresee(upload: dashboard.Upload, choices: Choices) -> Preview:
     """Read a file; to save memory, a worker reads one large file at a time."""
     is_large = len(upload.content) > MAX_BODY_BYTES
-    with turns_of(current_app).exclusively(NO_PROJECT) if is_large else nullcontext():
+    turns = turns_of(current_app)
+    with dashboard.exclusively(turns, NO_PROJECT) if is_large else nullcontext():
         return foresee(current_project(), upload.content, choices)
 
 
@@ -297,5 +300,5 @@ def _computed_alone(
     part: bytes | None = b""
     while part is not None:
         yield part
-        with turns.exclusively(project_id):
+        with dashboard.exclusively(turns, project_id):
             part = next(parts, None)

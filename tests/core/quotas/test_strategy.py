@@ -87,7 +87,7 @@ def test_strategies_of_limits_take_each_storage(storage: Storage):
 
 
 def test_no_limit_is_counted_in_a_transaction(app: Flask):
-    count = limiter_of(app).count_new_key
+    hit = limiter_of(app).strategy.hit
     with pytest.raises(RuntimeError, match="in a transaction"), db.atomic():
-        count(1)
-    count(1)
+        hit(MINUTE, *CALLER)
+    assert hit(MINUTE, *CALLER)

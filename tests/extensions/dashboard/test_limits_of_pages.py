@@ -2,22 +2,22 @@
 
 import re
 from collections.abc import Callable
-from contextlib import suppress
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from limits import RateLimitItemPerDay
 
+from petstore.extensions.dashboard import exclusively
+from petstore.extensions.dashboard.limits import PAGES, RESERVE, SIGN_INS, count_sign_in
 from petstore.extensions.sheets.models import Import
-from petstore.models import RuleError
+from petstore.extensions.sheets.uploads import LARGE_FILES
 from petstore.models.callers import Caller
 from petstore.models.categories import Category
 from petstore.models.grants import WRITE, Grant
 from petstore.models.keys import Key
 from petstore.models.orders import Order
 from petstore.models.projects import Plan, Project
-from petstore.quotas.limiter import LONG_FORMS, OPERATIONS, PAGES, RESERVE, SIGN_INS
+from petstore.web.limiter import limiter_of
 from petstore.web.turns import turns_of
 from tests.harness.browser import SIGN_IN, Browser, add_pet, shown_choices, words
 from tests.harness.clocks import Clock
@@ -69,7 +69,7 @@ def test_page_that_is_refused_by_a_503_has_not_counted(
 ):
     set_limits(waiting_requests=0)
     long, question = "/dashboard/animals?name=x", "/dashboard/animals/import/x"
-    with turns_of(app).exclusively(project.id):
+    with exclusively(turns_of(app), project.id):
         for page in (long, OVERVIEW, question, "/dashboard/animals.csv"):
             assert browser.get(page).status_code == 503
         assert browser.submit(question).status_code == 503
@@ -102,8 +102,9 @@ def test_leaked_key_that_used_up_pages_is_revoked(app: Flask, key: str, leaked: 
 
 @of_both_engines
 def test_sign_ins_refuse_no_other(app: Flask, visitor: Browser, key: str, leaked: str):
-    for _ in range(SIGN_INS.per_minute + RESERVE.per_minute - 1):
-        app.extensions["limiter"].count_sign_in(Caller.find_by_key(leaked))
+    with app.app_context():
+        for _ in range(SIGN_INS.per_minute + RESERVE.per_minute - 1):
+            count_sign_in(Caller.find_by_key(leaked))
     assert visitor.sign_in(leaked).status_code == 303
     answer = visitor.sign_in(leaked)
     assert answer.status_code == 429
@@ -115,22 +116,9 @@ def test_sign_ins_refuse_no_other(app: Flask, visitor: Browser, key: str, leaked
 def test_no_project_uses_up_what_another_may(
     app: Flask, project: Project, rival: Project
 ):
-    project.change_plan(Plan("business"))
-    limiter, ids = app.extensions["limiter"], [project.id, rival.id]
-    callers = [Caller.find_by_key(Key.issue(each)) for each in (project, rival)]
-    for count, (ours, theirs) in (
-        (limiter.count_page, callers),
-        (limiter.count_sign_in, callers),
-        (lambda caller: limiter.count_form(caller, None), callers),
-        (limiter.count_long_form, ids),
-        (limiter.count_new_key, ids),
-    ):
-        first = count(ours)
-        with suppress(RuleError):
-            for _ in range(PAGES.per_minute):  # as often as all but forms are allowed
-                count(ours)
-        other = count(theirs)
-        assert (other and other.headers()) == (first and first.headers())
+    ours, theirs = (Browser(app, Key.issue(each)) for each in (project, rival))
+    assert 429 in statuses(ours, PAGES.per_minute + 1)
+    assert statuses(theirs, 1) == [200]
 
 
 ANIMALS = "/dashboard/animals"
@@ -182,12 +170,12 @@ def left(client: FlaskClient) -> int:
 
 
 @pytest.fixture
-def use_up(app: Flask, key: str) -> Callable[[], None]:
+def use_up(app: Flask, project: Project, key: str) -> Callable[[], None]:
     """A function that uses up the forms of the minute."""
 
     def use_up() -> None:
-        caller, limiter = Caller.find_by_key(key), app.extensions["limiter"]
-        while limiter.count_form(caller, None).is_granted:
+        strategy, quota = limiter_of(app).strategy, Caller.find_by_key(key).quota
+        while strategy.hit(quota.minute, f"{{project:{project.id}}}/forms"):
             pass
 
     return use_up
@@ -275,8 +263,8 @@ def test_three_large_files_of_a_project_wait(app: Flask, key: str, rival: Projec
 def test_a_project_sends_50_large_files_in_a_day(
     app: Flask, project: Project, key: str, browser: Browser, clock: Clock
 ):
-    for _ in range(LONG_FORMS.amount):
-        app.extensions["limiter"].count_long_form(project.id)
+    strategy, subject = limiter_of(app).strategy, f"long-forms:{project.id}"
+    strategy.hit(LARGE_FILES, subject, cost=LARGE_FILES.amount)
     answer = browser.upload(LARGE)
     assert answer.status_code == 429
     assert "sent 50 files above 64 KiB today" in words(answer)
@@ -303,19 +291,3 @@ def test_forms_of_the_dashboard_are_counted_for_the_key_that_has_limits(
     assert "This key allows 2 requests a minute; wait 50 s." in words(forms[-1])
     answer = client_of(key).get("/v1/pets")
     assert '"key-minute";r=0' in answer.headers["RateLimit"]
-
-
-def test_limit_of_an_operation_holds_for_requests_and_forms_together(
-    app: Flask, client: FlaskClient, key: str, monkeypatch: pytest.MonkeyPatch
-):
-    adding = RateLimitItemPerDay(2, namespace="addition")
-    for endpoint in ("pets.create_pet", "dashboard_pets.add_animal"):
-        monkeypatch.setitem(OPERATIONS, endpoint, adding)
-    browser, tom = Browser(app, key), {"name": "Tom", "categoryId": "Dogs"}
-    assert browser.submit("/dashboard/animals", **tom).status_code == 303
-    animal = {"name": "Rex", "categoryId": 7}
-    added = [client.post("/v1/pets", json=animal).status_code for _ in range(2)]
-    assert added == [201, 429]
-    refused = browser.submit("/dashboard/animals", **tom)
-    assert "Each plan allows 2 additions a day; wait 11 h" in words(refused)
-    assert "addition" not in client.get("/v1/pets").headers["RateLimit"]

@@ -8,13 +8,13 @@ from urllib.parse import quote, unquote
 import pytest
 from flask import Flask
 
+from petstore.extensions.dashboard.limits import FAILED_SIGN_INS
 from petstore.extensions.dashboard.models import Session
 from petstore.models.callers import Caller
 from petstore.models.credentials import new_key
 from petstore.models.grants import PUBLIC, READ, WRITE, Grant
 from petstore.models.keys import Key
 from petstore.models.projects import Project
-from petstore.quotas.limiter import FAILED_SIGN_INS
 from tests.harness.browser import SIGN_IN, Browser, words
 from tests.harness.clocks import Clock
 from tests.harness.databases import of_both_engines

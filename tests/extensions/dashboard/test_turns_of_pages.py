@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 from flask import Flask
 
+from petstore.extensions.dashboard import exclusively
 from petstore.extensions.sheets import exports
 from petstore.models.projects import Project
 from petstore.web.turns import turns_of
@@ -34,7 +35,7 @@ def test_export_that_has_begun_has_no_turn_and_is_not_refused(
 
     monkeypatch.setattr(exports, "animals", parts)
     with browser.get("/dashboard/animals.csv") as export:
-        with turns_of(app).exclusively(project.id):  # who waits now is refused
+        with exclusively(turns_of(app), project.id):  # who waits now is refused
             assert export.data.endswith(b"these are read before it begins True True")
         assert is_free(app, ("project", project.id))
 
@@ -42,9 +43,9 @@ def test_export_that_has_begun_has_no_turn_and_is_not_refused(
 def test_what_computes_long_is_done_once_at_a_time_for_a_project(
     app: Flask, project: Project, rival: Project, browser: Browser
 ):
-    with turns_of(app).exclusively(rival.id):
+    with exclusively(turns_of(app), rival.id):
         assert browser.get("/dashboard").status_code == 200
-    with turns_of(app).exclusively(project.id):
+    with exclusively(turns_of(app), project.id):
         for path in ("", "/animals?whole=1", "/orders?whole=1", "/categories?whole=1"):
             assert browser.get(f"/dashboard{path}").status_code == 503
         assert browser.get("/dashboard/animals").status_code == 200

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from petstore.extensions.dashboard import exclusively
 from petstore.web import turns as turns_module
 from petstore.web.turns import Turns
 from tests.harness.waiting import wait_until
@@ -48,10 +49,10 @@ def test_stream_waits_for_its_turn_but_is_never_refused(
     turns, went = Turns(), []
 
     def compute(number: int) -> None:
-        with turns.exclusively(1):
+        with exclusively(turns, 1):
             went.append(number)
 
-    with ThreadPoolExecutor() as pool, turns.exclusively(1):
+    with ThreadPoolExecutor() as pool, exclusively(turns, 1):
         pool.submit(compute, 1)
         wait_until(lambda: turns._waiting)
         compute(2)  # one more than may wait

@@ -11,8 +11,10 @@ from limits import RateLimitItem, RateLimitItemPerDay
 from requests import Response
 
 from petstore import clock
+from petstore.extensions.dashboard import limits
+from petstore.extensions.sheets.uploads import LARGE_FILES
 from petstore.models.keys import Key
-from petstore.quotas import limiter
+from petstore.quotas.fallback import FallbackRateLimiter
 from petstore.settings import read_settings
 from tests.harness.crowds import at_once
 from tests.harness.services import AMPLE
@@ -27,23 +29,21 @@ FORMS = RateLimitItemPerDay(AMPLE.per_day)
 
 # What takes a place in a window, by its item and its subject.
 DEEDS: dict[tuple[RateLimitItem, str], list[Callable[[Visitor, str], Response]]] = {
-    (limiter.NEW_KEYS, "new-keys:{}"): [
+    (limits.NEW_KEYS, "new-keys:{}"): [
         lambda visitor, _: visitor.submit("/keys"),
         lambda visitor, key: visitor.submit(f"/keys/{key[:16]}/rotate"),
     ],
-    (limiter.SIGN_INS.day, "sign-ins:{}"): [
+    (limits.SIGN_INS.day, "sign-ins:{}"): [
         lambda visitor, key: visitor.submit("/sign-in", key=key)
     ],
-    (limiter.FAILED_SIGN_INS.day, "{{sign-in:127.0.0.1}}"): [
+    (limits.FAILED_SIGN_INS.day, "{{sign-in:127.0.0.1}}"): [
         lambda visitor, _: visitor.submit("/sign-in", key="wrong")
     ],
-    (limiter.PAGES.day, "pages:{}"): [lambda visitor, _: visitor.open("/animals")],
+    (limits.PAGES.day, "pages:{}"): [lambda visitor, _: visitor.open("/animals")],
     (FORMS, "{{project:{}}}/forms"): [
         lambda visitor, _: visitor.submit("/animals", **REX)
     ],
-    (limiter.LONG_FORMS, "long-forms:{}"): [
-        lambda visitor, _: visitor.send_file(LARGE)
-    ],
+    (LARGE_FILES, "long-forms:{}"): [lambda visitor, _: visitor.send_file(LARGE)],
 }
 WINDOWS = [(*window, deed) for window, deeds in DEEDS.items() for deed in deeds]
 
@@ -59,10 +59,11 @@ def test_one_of_six_gets_the_last_place(
     first = Key.find_by_prefix(key_of(AMPLE)[:16])
     keys = [Key.issue(first.project) for _ in range(PEOPLE)]
     people = list(zip(map(Visitor, cycle(service.urls), keys), keys, strict=False))
-    strategy = limiter.Limiter(read_settings(service.environ)).strategy
+    settings = read_settings(service.environ)
+    strategy = FallbackRateLimiter(settings.redis_url, settings.workers)
     for key in keys:  # which would sign in with their reserve
         own = f"reserve:{Key.find_by_prefix(key[:16]).id}"
-        strategy.hit(limiter.RESERVE.day, own, cost=limiter.RESERVE.per_day)
+        strategy.hit(limits.RESERVE.day, own, cost=limits.RESERVE.per_day)
     subject, hour = subject.format(first.project_id), clock.now_ms() // MS_PER_HOUR
     left = strategy.get_window_stats(item, subject).remaining
     strategy.hit(item, subject, cost=left - 1)
