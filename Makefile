@@ -8,7 +8,7 @@ MUTANTS ?= 100
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test simulate plant mutants cost bench latency torture e2e clients pictures marks lint
+.PHONY: help run test core simulate plant mutants cost bench latency torture e2e clients pictures marks lint
 
 help: ## Show this help
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -31,6 +31,9 @@ run: $(VENV)/run.stamp ## Serve on 127.0.0.1:$PORT (8000); the first run adds a 
 test: export PYTHONDONTWRITEBYTECODE :=
 test: $(VENV)/test.stamp ## Run all tests against SQLite, PostgreSQL and Redis
 	$(BIN)/pytest --numprocesses=3 --dist=loadfile --no-loadscope-reorder
+
+core: $(VENV)/test.stamp ## Delete all extensions in a copy and try the core, then each of them alone
+	$(BIN)/python -m tests.together.core
 
 cost: $(VENV)/test.stamp ## Count what a request costs (needs valgrind, strace and nginx with Lua)
 	$(BIN)/python -m benchmarks.cost

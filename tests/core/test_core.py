@@ -4,7 +4,6 @@ It runs in a copy without them.
 """
 
 import json
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness.servers import ROOT
+from petstore.extensions import EXTENSIONS
+from tests.harness.deletion import copy_without
 
 PROGRAM = """
 import time
@@ -46,10 +46,7 @@ events.emit("counters_lost")
 def core(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory with the service, from which everything that may go is deleted."""
     directory = tmp_path_factory.mktemp("core")
-    package = directory / "petstore"
-    shutil.copytree(ROOT / "petstore", package)
-    for extension in (package / "extensions").glob("*/"):
-        shutil.rmtree(extension)
+    copy_without(EXTENSIONS, directory)
     return directory
 
 

@@ -3,28 +3,30 @@
 It is deleted in a copy: its folder, its word in the list, and its blocks of settings.
 """
 
-import re
-import shutil
-import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterable
-from contextlib import closing
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from peewee import Column, Table, fn
 
 from petstore import create_app
 from petstore.extensions import EXTENSIONS
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.settings import read_settings
-from tests.extensions.operations.contents import fill
+from petstore.storage.database import databases_at
+from petstore.storage.tables import stored_tables
+from tests.extensions.operations.contents import contents, fill
 from tests.harness import databases
 from tests.harness.clocks import Clock
-from tests.harness.servers import ROOT
+from tests.harness.databases import each_engine, of_one_engine
+from tests.harness.deletion import copy_without
+
+database_url = each_engine
 
 SMOKE = """
 from petstore import create_app
@@ -44,23 +46,6 @@ for rule in app.url_map.iter_rules():
         status = client.get(rule.rule).status_code
         assert status < 500, (rule.rule, status)
 """
-OF_PROJECT = "SELECT count(*) FROM {} WHERE project_id = ?"
-
-
-def delete(names: Iterable[str], copy: Path) -> None:
-    listed = copy / "petstore/extensions/__init__.py"
-    for name in names:
-        shutil.rmtree(copy / "petstore/extensions" / name)
-        word = (
-            rf'^    (?:"{name}"|{name.upper()}): Extension\((?:[^()]|\([^()]*\))*\),\n'
-        )
-        left, found = re.subn(word, "", listed.read_text(), flags=re.MULTILINE)
-        assert found == 1
-        listed.write_text(left)
-        for path in (copy / "petstore/settings.py", copy / "petstore/timeouts.py"):
-            block = rf"^ *# Of the extension {name}\b.*?\n\n"
-            text = re.sub(block, "", path.read_text(), flags=re.MULTILINE | re.DOTALL)
-            path.write_text(text)
 
 
 @pytest.fixture
@@ -71,44 +56,59 @@ def filled(
     project: Project,
     rival: Project,
     clock: Clock,
-    environ: dict[str, str],
-) -> dict[str, str]:
-    """The settings of a database whose tables all have rows of two projects."""
+    database_url: str,
+) -> str:
+    """The URL of a database whose tables all have rows of two projects."""
     fill(rival_client, rival, clock)
     fill(client, project, clock)
-    return {"DATABASE_URL": environ["DATABASE_URL"]}
+    return database_url
+
+
+def run(copy: Path, url: str, *words: str) -> None:
+    """Run Python in a copy of the service."""
+    command, environ = [sys.executable, *words], {"DATABASE_URL": url}
+    ended = subprocess.run(
+        command, check=False, cwd=copy, env=environ, capture_output=True, text=True
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+def held(url: str, project: Project) -> Iterator[tuple[str, int]]:
+    """Return how many rows of the project each table has."""
+    opened = databases_at(url)
+    for table in stored_tables(opened)[0]:
+        if "project_id" in table.types:
+            of_project = Column(Table(table.name), "project_id") == project.id
+            rows = Table(table.name).select(fn.COUNT(1)).where(of_project)
+            yield table.name, rows.tuples().execute(opened.db)[0][0]
+    opened.close()
 
 
 @pytest.mark.parametrize("names", [*([name] for name in EXTENSIONS), [*EXTENSIONS]])
-def test_rest_serves_deletes_and_starts_without_an_extension(
-    names: list[str], filled: dict[str, str], tmp_path: Path
+def test_rest_copies_deletes_and_serves_without_an_extension(
+    names: list[str],
+    filled: str,
+    project: Project,
+    rival: Project,
+    tmp_path: Path,
+    new_database: Callable[[str], str],
 ):
-    copy = tmp_path / "copy"
-    shutil.copytree(ROOT / "petstore", copy / "petstore")
-    delete(names, copy)
-    file = filled["DATABASE_URL"].removeprefix("sqlite:///")
-
-    def run(*words: str) -> None:
-        ended = subprocess.run(
-            [sys.executable, *words],
-            check=False,
-            cwd=copy,
-            env=filled,
-            capture_output=True,
-            text=True,
-        )
-        assert ended.returncode == 0, ended.stdout + ended.stderr
-
-    with closing(sqlite3.connect(file)) as database:
-        execute = database.execute
-        [ours] = execute("SELECT id FROM project WHERE slug = 'shelter'").fetchone()
-        tables = ("pet", "domain", "activity", "failed_request", "reply", "api_key")
-        run("-m", "petstore", "projects", "delete", "shelter", "--yes")
-        for table in tables:
-            assert execute(OF_PROJECT.format(table), (ours,)).fetchone() == (0,)
-    run("-c", SMOKE)
+    copy_without(names, tmp_path / "copy")
+    if "operations" not in names:
+        other = "postgresql" if filled.startswith("sqlite") else "sqlite"
+        target = new_database(other)
+        run(tmp_path / "copy", filled, "-m", "petstore", "data", "copy", target)
+        assert contents(databases_at(target)) == contents(databases_at(filled))
+    before = dict(held(filled, rival))
+    assert all(before.values()), "each table has rows"
+    delete = ("projects", "delete", project.slug, "--yes")
+    run(tmp_path / "copy", filled, "-m", "petstore", *delete)
+    assert sum(dict(held(filled, project)).values()) == 0
+    assert dict(held(filled, rival)) == before
+    run(tmp_path / "copy", filled, "-c", SMOKE)
 
 
+@of_one_engine
 @pytest.mark.parametrize("name", EXTENSIONS)
 def test_rest_serves_while_an_extension_is_off(name: str, environ: dict[str, str]):
     others = ",".join(each for each in EXTENSIONS if each != name)
