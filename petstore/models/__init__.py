@@ -6,7 +6,7 @@ list of 20 animals 15 per cent slower.
 """
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Generic, NamedTuple, Self, TypeVar
 
@@ -25,6 +25,7 @@ from petstore.storage import (
 )
 
 Entry = TypeVar("Entry")
+BEFORE_ALL = -1  # an id before all others: there may be a category 0
 
 
 class RuleError(Exception):
@@ -36,12 +37,9 @@ class RuleError(Exception):
     code: str | None = None  # of `petstore.errors.ERRORS`, if a request can cause it
     # It has a `{}` for each value; if it is empty, the message of the code is used.
     text = ""
-    field: str | None = None  # the field of a form that is at fault
-    choices: Mapping[str, str] = {}  # the possible answers, each with its label
 
-    def __init__(self, *values: object, text: str = "", field: str = "") -> None:
+    def __init__(self, *values: object, text: str = "") -> None:
         text = text or self.text or (ERRORS[self.code].message if self.code else "")
-        self.field = field or self.field
         super().__init__(text.format(*values))
 
 

@@ -1,15 +1,15 @@
 """What happened in a project: its events, with who has caused each."""
 
 import json
-from typing import Any, Self
+from typing import Any
 
 from peewee import SQL, BigAutoField, BigIntegerField, ForeignKeyField, TextField
 
 from petstore import clock, events
-from petstore.events import KEPT, KEPT_MS, SETTINGS, SHELTER
+from petstore.events import KEPT, KEPT_MS, SETTINGS
 from petstore.models import OfProject, Retention, retentions
 from petstore.models.projects import Project
-from petstore.storage import BaseModel, db
+from petstore.storage import BaseModel
 
 DELETED_AT_ONCE = 20
 
@@ -31,21 +31,6 @@ class Event(OfProject, BaseModel):
         table_name = "activity"
         hidden = {"project", "topic"}
         indexes = ((("project", "topic", "id"), False),)
-
-    @classmethod
-    def find_removal(cls, project_id: int, kind: str, item_id: int) -> Self | None:
-        """Return the event that removed an animal, order or category of the project.
-
-        It finds what was removed on the dashboard: programs cause no such events. A
-        category that was joined with another one has that as the fact `into`.
-        """
-        beginning = json.dumps({kind: item_id, "removed": True})[:-1]
-        return cls.get_or_none(
-            cls.project == project_id,
-            cls.topic == SHELTER,
-            cls.at_ms >= clock.now_ms() - KEPT_MS,
-            db.position(cls.facts, beginning) == 1,
-        )
 
 
 retentions += [Retention(Event, Event.at_ms, KEPT_MS)]

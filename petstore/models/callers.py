@@ -3,11 +3,11 @@
 import hmac
 from typing import NamedTuple, Self
 
-from peewee import Case, ModelSelect, Query
+from peewee import ModelSelect, Query
 
 from petstore import clock
 from petstore.models.credentials import digest_of, prefix_of
-from petstore.models.grants import PUBLIC, is_allowed
+from petstore.models.grants import is_allowed
 from petstore.models.keys import Key
 from petstore.models.plans import Quota, quota_of
 from petstore.models.projects import Project
@@ -78,9 +78,8 @@ class Caller(NamedTuple):
 
 def callers() -> "ModelSelect[Key]":
     """Return a query for keys that work, in the order of `Caller`."""
-    role = Case(None, [(Key.is_public, PUBLIC)], Key.stored_role)
     query = Key.select(
-        *(Key.id, Key.prefix, Key.digest, Key.banned_until_ms, role),
+        *(Key.id, Key.prefix, Key.digest, Key.banned_until_ms, Key.role),
         *(Key.per_minute, Key.per_day, Key.origins, Project.id, Project.slug),
         *(Project.plan, Project.per_minute, Project.per_day, Project.suspended_ms),
     )

@@ -8,23 +8,13 @@ import peewee
 from peewee import SQL, Case, Query, fn
 
 from petstore import randomness
-from petstore.models import OfProject, RuleError
+from petstore.models import OfProject
 from petstore.models.projects import Project, count_if_room, refuse_rows, take_rows
 from petstore.storage import BaseModel, Row, compiled, db, placeholder
-from petstore.storage.lists import Cursor, Listing, ListPage
 
 # What JavaScript and spreadsheets read exactly is at most 2^53 - 1.
 MAX_NEW_ID = 2**53 - 1
 NEW = "new"  # the answer that a typed name is that of a new category
-
-
-class CategoryNameTaken(RuleError):
-    field = "name"
-    text = "The category {} has this name already."
-
-    def __init__(self, category: Row) -> None:
-        super().__init__(f"{category.name} (no. {category.id})")
-        self.choices = {str(category.id): category.name}
 
 
 def comparable(name: str) -> str:
@@ -71,25 +61,6 @@ class Category(OfProject, BaseModel):
         return False
 
     @classmethod
-    def add(cls, project_id: int, name: str) -> int:
-        """Add a category, and return its id.
-
-        Raises `CategoryNameTaken` and `ProjectFull`.
-        """
-        with db.atomic():
-            take_rows(project_id)  # two that name the same wait for each other
-            _require_free(project_id, cls.ids_named(project_id, name))
-            return cls.add_next(project_id, name)
-
-    @staticmethod
-    def ids_named(project_id: int, name: str) -> list[int]:
-        """Return the ids of categories with that name in any case, at most two."""
-        rows = Category.select(Category.id).where(
-            Category.project == project_id, Category.folded == comparable(name)
-        )
-        return sorted(row.id for row in rows.limit(2))
-
-    @classmethod
     def add_next(cls, project_id: int, name: str) -> int:
         """Add a category with the next number, and return that.
 
@@ -105,37 +76,17 @@ class Category(OfProject, BaseModel):
 
     @classmethod
     def rename(
-        cls,
-        project_id: int,
-        category_id: int,
-        name: str | None,
-        *,
-        is_own: bool = False,
+        cls, project_id: int, category_id: int, name: str | None
     ) -> tuple[Row, bool]:
         """Name the category, or take its name away; return it and whether it is new.
 
-        Raises `ProjectFull` for a new one, and `CategoryNameTaken` if another has the
-        name that is to be its own.
+        Raises `ProjectFull` for a new one.
         """
         with db.atomic():
             is_new = cls.ensure(project_id, category_id, name)
-            if name and is_own:
-                others = {*cls.ids_named(project_id, name)} - {category_id}
-                _require_free(project_id, others)
             if not is_new:
                 _rename(**_names_of(project_id, category_id, name))
         return cls.row(category_id, name), is_new
-
-    @classmethod
-    def listed(cls, project_id: int, cursor: Cursor) -> ListPage:
-        of_project = ((cls.project, project_id),)
-        return Listing(cls, of_project, is_descending=False).show(cursor)
-
-    @classmethod
-    def names(cls, project_id: int, ids: set[int]) -> dict[int, str]:
-        """Return the name of each of these categories that has one, by id."""
-        known = cls.known(project_id, ids)
-        return {each: name for each, name in known.items() if name is not None}
 
     @staticmethod
     def known(project_id: int, ids: Iterable[int]) -> dict[int, str | None]:
@@ -146,39 +97,10 @@ class Category(OfProject, BaseModel):
         )
         return {row.id: row.name for row in rows}
 
-    @staticmethod
-    def labels(project_id: int, ids: Iterable[int]) -> dict[int, str]:
-        """Return what people call these categories, by id.
-
-        That is the name, with the number where two have the same.
-        """
-        unnamed = {each: f"Category {each}" for each in ids}
-        other = Category.alias()
-        has_name = (other.project == project_id) & (other.folded == Category.folded)
-        shared = other.select(SQL("1")).where(has_name, other.id != Category.id)
-        rows = Category.select(*Category.columns(), fn.EXISTS(shared)).where(
-            Category.project == project_id, Category.id.in_(list(unnamed))
-        )
-        named: Iterable[tuple[int, str | None, bool]] = rows.tuples().iterator()
-        return unnamed | {
-            number: f"{name} (no. {number})" if is_shared else name
-            for number, name, is_shared in named
-            if name is not None
-        }
-
-
-# For the start, which refuses rows that release 1.1.0 has written.
-Category.add_index(Category.project, Category.id, where=Category.folded.is_null())
-
 
 def _names_of(project_id: int, category_id: int, name: str | None) -> dict[str, Any]:
     names = {"name": name, "folded": comparable(name or "")}
     return {"project": project_id, "category_id": category_id, **names}
-
-
-def _require_free(project_id: int, ids: Iterable[int]) -> None:
-    for each in ids:
-        raise CategoryNameTaken(Category.get_own(project_id, each))
 
 
 CATEGORY_BY_ID = (Category.project == placeholder("project")) & (

@@ -55,8 +55,18 @@ def role_refusal(role: str, takes: str) -> str:
     return f"{MAY[role]} {TAKES[takes]}"
 
 
+class OneLimitMissing(LimitMissing):
+    text = "A key has a limit per minute and a limit per day, or neither."
+
+
+class LimitTooHigh(RuleError):
+    text = (
+        "A key may have at most the limits of its project, which are {:,} requests a "
+        "minute and {:,} a day."
+    )
+
+
 class InvalidOrigin(RuleError):
-    field = "origins"
     text = (
         "{!r:.200} is not the address of a web page; write one like "
         "https://shelter.example or http://localhost:8080."
@@ -112,17 +122,16 @@ class Grant:
 
     def __post_init__(self) -> None:
         if (self.per_minute is None) != (self.per_day is None):
-            text = "A key has a limit per minute and a limit per day, or neither."
-            raise LimitMissing(text=text, field="per_day")
+            raise OneLimitMissing
         if self.role == PUBLIC and self.per_minute is None:
             text = "A key for a web page needs limits, because everybody can take it."
             raise LimitMissing(text=text)
         if self.origins and self.role != PUBLIC:
             text = "Only a key for a web page, of the role public, takes origins."
-            raise RuleError(text=text, field="origins")
+            raise InvalidOrigin(text=text)
         if len(self.origins) > MAX_ORIGINS:
             text = "A key takes at most {} origins."
-            raise RuleError(MAX_ORIGINS, text=text, field="origins")
+            raise InvalidOrigin(MAX_ORIGINS, text=text)
         # Without repetitions, and as browsers write them.
         origins: dict[str, bool] = {}
         for origin, is_page in map(_of_address, self.origins):
@@ -135,23 +144,17 @@ class Grant:
     @property
     def columns(self) -> dict[str, str | int | None]:
         return {
-            "stored_role": self.role,
-            "is_public": self.role == PUBLIC,
+            "role": self.role,
             "per_minute": self.per_minute,
             "per_day": self.per_day,
             "origins": " ".join(self.origins) or None,
         }
 
     def require_within(self, quota: Quota) -> None:
-        """Raise `RuleError` for limits above those of the project."""
+        """Raise `LimitTooHigh` for limits above those of the project."""
         per_minute, per_day = self.per_minute or 0, self.per_day or 0
         if per_minute > quota.per_minute or per_day > quota.per_day:
-            text = (
-                "A key may have at most the limits of its project, which are {:,} "
-                "requests a minute and {:,} a day."
-            )
-            most = (quota.per_minute, quota.per_day)
-            raise RuleError(*most, text=text, field="per_minute")
+            raise LimitTooHigh(quota.per_minute, quota.per_day)
 
 
 FULL_GRANT = Grant()

@@ -1,6 +1,5 @@
 """API keys: issued, rotated, revoked, banned."""
 
-from collections.abc import Sequence
 from typing import Any, Self
 
 import peewee
@@ -11,7 +10,7 @@ from petstore import clock, timeouts
 from petstore.events import emit_after_commit
 from petstore.models import NotFound, Retention, RuleError, WriteQueue, retentions
 from petstore.models.credentials import digest_of, is_prefix, new_key, prefix_of
-from petstore.models.grants import FULL, FULL_GRANT, PUBLIC, Grant
+from petstore.models.grants import FULL, FULL_GRANT, Grant
 from petstore.models.projects import Project
 from petstore.storage import BaseModel, compiled, db, placeholder
 
@@ -61,12 +60,8 @@ class Key(BaseModel):
     retires_ms = peewee.BigIntegerField(null=True)
     revoked_ms = peewee.BigIntegerField(null=True)
     banned_until_ms = peewee.BigIntegerField(null=True)
-    # The columns of its `Grant`. Release 1.2.0, which may run beside this one, stores a
-    # key for a web page as a read key that `is_public`.
-    stored_role = peewee.TextField(
-        column_name="role", default=FULL, constraints=[SQL(f"DEFAULT '{FULL}'")]
-    )
-    is_public = peewee.BooleanField(null=True)
+    # The columns of its `Grant`.
+    role = peewee.TextField(default=FULL, constraints=[SQL(f"DEFAULT '{FULL}'")])
     per_minute = peewee.BigIntegerField(null=True)
     per_day = peewee.BigIntegerField(null=True)
     origins = peewee.TextField(null=True)  # separated by spaces
@@ -194,16 +189,6 @@ class Key(BaseModel):
         keys = cls._with_ends().where(cls.id.in_(found))
         return list(keys.order_by(cls.id.desc()))
 
-    @classmethod
-    def labels(cls, project_id: int, prefixes: Sequence[str | None]) -> dict[str, str]:
-        """Return the label of each of these keys that still exists and has one."""
-        rows = cls.select(cls.prefix, cls.label, cls.project).where(
-            cls.prefix.in_(prefixes)
-        )
-        # With the project as a condition, SQLite would read all of its keys.
-        own = [row for row in rows if row.project_id == project_id]
-        return {row.prefix: row.label for row in own if row.label}
-
     @property
     def state(self) -> str:
         """One word: active, retiring, banned, expired, retired or revoked."""
@@ -220,11 +205,6 @@ class Key(BaseModel):
     @property
     def is_banned(self) -> bool:
         return clock.now_ms() < (self.banned_until_ms or 0)
-
-    @property
-    def role(self) -> str:
-        """What the key may do, one of `petstore.models.grants.ROLES`."""
-        return PUBLIC if self.is_public else self.stored_role
 
     def rotate(self, grace_seconds: int) -> str:
         """Issue a successor and return it; this key works until the grace ends.
@@ -272,7 +252,7 @@ class Key(BaseModel):
         """Return whether it is the only full key that works, besides rotated ones."""
         stays = (Key.id == self.id) | Key.retires_ms.is_null()
         keys = Key.working(self.project_id, clock.now_ms())
-        ids = [key.id for key in keys.where(Key.stored_role == FULL, stays)]
+        ids = [key.id for key in keys.where(Key.role == FULL, stays)]
         return ids == [self.id]
 
     def revoke(self, *, may_be_last: bool = True) -> None:

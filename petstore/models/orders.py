@@ -9,13 +9,11 @@ from peewee import SQL, Case, Expression, Query, fn
 from petstore import clock
 from petstore.events import actor
 from petstore.models import Conflict, OfProject, RuleError
-from petstore.models.histories import actor_text
 from petstore.models.keys import Key
 from petstore.models.pets import Pet, PetNotAvailable
 from petstore.models.projects import Project, take_rows
-from petstore.models.searching import SearchTerms, is_outdated, searchable
+from petstore.models.searching import searchable
 from petstore.storage import BaseModel, Row, compiled, db, placeholder
-from petstore.storage.lists import Cursor, Listing, ListPage, count_each
 
 # The statuses of closed orders, each with the status that the animal then has.
 CLOSED = {"completed": "sold", "cancelled": "available"}
@@ -33,12 +31,6 @@ class OrderClosed(Conflict):
 
 class OrderOpen(Conflict):
     code = "order_open"
-
-
-class PetChanged(RuleError):
-    """The animal is not any more as it was added."""
-
-    text = "{} stays: since then {}."
 
 
 class PetOrdered(PetNotAvailable):
@@ -62,7 +54,7 @@ class Order(OfProject, BaseModel):
     # The name of the animal once it is withdrawn, also as `searchable` has it.
     pet_name = peewee.TextField(null=True)
     pet_folded = peewee.TextField(null=True)
-    # As `_select_actor` returns them; null in rows that release 1.2.0 wrote.
+    # As `_select_actor` returns them; null in rows of old releases.
     placed_by = peewee.TextField(null=True)
     closed_by = peewee.TextField(null=True)
 
@@ -85,26 +77,16 @@ class Order(OfProject, BaseModel):
         )
 
     @classmethod
-    def place(
-        cls,
-        project_id: int,
-        pet_id: int,
-        reference: str | None = None,
-        *,
-        of: str = "available",
-    ) -> Row:
+    def place(cls, project_id: int, pet_id: int, reference: str | None = None) -> Row:
         """Order an available animal, which becomes pending.
 
-        It may also be `of` the status pending, without an open order. Of several
-        clients that order it at once, all but one get `PetNotAvailable`.
+        Of several clients that order it at once, all but one get `PetNotAvailable`.
         Like animals, orders are committed in the order of their ids. Raises
         `ProjectFull` and `PetUnknown`, too.
         """
         with db.atomic():
             take_rows(project_id)
-            if of == "pending":
-                require_no_order(project_id, pet_id)
-            if not Pet.reserve(project_id, pet_id, of):
+            if not Pet.reserve(project_id, pet_id):
                 _refuse_pet(project_id, pet_id)
             values = {
                 "pet": pet_id,
@@ -139,29 +121,6 @@ class Order(OfProject, BaseModel):
         return order
 
     @classmethod
-    def reopen(
-        cls, project_id: int, order_id: int, closed_write: int | None = None
-    ) -> Row:
-        """Open a closed order again, if nobody has written its animal since.
-
-        With `closed_write`, only if that write of the animal has closed it. Raises
-        `NotFound`, `OrderOpen`, and `OrderClosed` if it stays closed.
-        """
-        with db.atomic():
-            take_rows(project_id, 0)  # no order is deleted and no animal withdrawn
-            order = cls.get_whole(project_id, order_id)
-            if order.status == "placed":
-                raise OrderOpen(order_id, text="The order {} is open already.")
-            pet_id = order.pet_id
-            if not Pet.reserve_again(project_id, pet_id, order_id, closed_write):
-                _refuse_reopening(project_id, order)
-            now = clock.now_ms()
-            is_order = (cls.project == project_id) & (cls.id == order_id)
-            opened = cls.update(status="placed", updated_ms=now, closed_by=None)
-            opened.where(is_order).execute()
-        return cls.get_own(project_id, order_id)
-
-    @classmethod
     def remove(cls, project_id: int, order_id: int) -> None:
         """Delete a closed order; raises `NotFound` and `OrderOpen`."""
         with db.atomic():
@@ -181,66 +140,8 @@ class Order(OfProject, BaseModel):
         )
         return dict(rows.tuples().iterator())
 
-    @staticmethod
-    def names_of_withdrawn(project_id: int, ids: Iterable[int]) -> dict[int, str]:
-        """Return the names of the withdrawn animals of these orders, by animal id."""
-        rows = Order.select(Order.pet_id, Order.pet_name).where(
-            Order.project == project_id,
-            Order.id.in_(list(ids)),
-            Order.pet_name.is_null(False),
-        )
-        return dict(rows.tuples().iterator())
-
-    @staticmethod
-    def listed(
-        project_id: int, cursor: Cursor, *, status: str | None = None, name: str = ""
-    ) -> ListPage:
-        """Return a page of the project's orders, newest first.
-
-        The rows also have the animal's name and who placed and closed the order. `name`
-        is searched in references and names of animals, or it is the number of an animal
-        after a `#`.
-        """
-        terms = SearchTerms.of(name)
-        filters = (
-            (Order.project, project_id),
-            (Order.pet_id, terms.number),
-            (Order.status, status),
-        )
-        search = terms.search(_reference_and_name())
-        remembered = (Order.pet_name, Order.placed_by, Order.closed_by)
-        listing = Listing(Order, filters, search=search, more_columns=remembered)
-        return listing.show(cursor)
-
-    @staticmethod
-    def counts(project_id: int) -> dict[str, int]:
-        filters = ((Order.project, project_id),)
-        return count_each(filters, Order.status, STATUSES)
-
-    @staticmethod
-    def animals_without(project_id: int, cursor: Cursor) -> ListPage:
-        """Return a page of the pending animals for which no order is open."""
-        filters = ((Pet.project, project_id), (Pet.status, "pending"))
-        columns = (Order.project, Order.pet_id, Order.status)
-        values = (Pet.project, Pet.id, "placed")
-        equal = list(zip(columns, values, strict=True))
-        opened = Order.select(SQL("1")).where(db.along_index(equal, Order.id >= 0))
-        return Listing(Pet, filters, search=[~fn.EXISTS(opened)]).show(cursor)
-
-
-# For the check at the start, which refuses rows that release 1.1.0 has written.
-Order.add_index(Order.id, where=Order.folded.is_null())
-_is_outdated = is_outdated(Order.folded, Order.pet_folded)
-Order.add_index(Order.id, where=_is_outdated, name="pet_order_outdated")
 
 _BY_ID = (Order.project == placeholder("project")) & (Order.id == placeholder("id"))
-
-
-def _reference_and_name() -> Expression:
-    is_ordered = Pet.id == Order.pet_id
-    pet = Pet.select(Pet.folded)
-    name = pet.where(Pet.project == Order.project, is_ordered)
-    return Order.folded.concat(" ").concat(fn.COALESCE(name, Order.pet_folded, ""))
 
 
 def _select_actor() -> Expression:
@@ -277,20 +178,15 @@ def correct_pet(project_id: int, pet_id: int, **changes: Any) -> Row:
         return Pet.correct(project_id, pet_id, **changes)
 
 
-def withdraw_pet(project_id: int, pet_id: int, *, is_as_added: bool = False) -> None:
+def withdraw_pet(project_id: int, pet_id: int) -> None:
     """Delete an animal without an open order; its orders keep its id and its name.
 
-    With `is_as_added`, only if nobody has written it since it was added. Raises
-    `NotFound`, `PetOrdered` and `PetChanged`.
+    Raises `NotFound` and `PetOrdered`.
     """
     with db.atomic():
         take_rows(project_id, -1)  # no order is placed meanwhile
-        if not is_as_added:
-            require_no_order(project_id, pet_id)
-        pet = Pet.remove(project_id, pet_id, is_as_added=is_as_added)
-        if pet is None:
-            changed = Pet.get_whole(project_id, pet_id)
-            raise PetChanged(changed.name, _deeds(project_id, changed))
+        require_no_order(project_id, pet_id)
+        pet = Pet.remove(project_id, pet_id)
         kept = Order.update(pet_name=pet.name, pet_folded=pet.folded)
         kept.where(Order.project == project_id, Order.pet_id == pet_id).execute()
 
@@ -301,36 +197,6 @@ def _refuse_pet(project_id: int, pet_id: int) -> NoReturn:
     if pet is None:
         raise PetUnknown
     raise PetNotAvailable(pet_id, pet.status)
-
-
-def _refuse_reopening(project_id: int, order: Order) -> NoReturn:
-    pet = Pet.get_or_none(Pet.project == project_id, Pet.id == order.pet_id)
-    if pet is None:
-        reason = "somebody has removed the animal"
-    elif pet.closed_order == order.id and pet.closed_write == pet.writes:
-        who = actor_text(project_id, order.closed_by)
-        reason = f"{who} has closed it again"
-    elif pet.closed_write is None:
-        reason = "it was closed by a release that did not keep what happened since"
-    else:
-        reason = f"since then {_deeds(project_id, pet, order)}"
-    text = "The order {} stays {}: {}."
-    raise OrderClosed(order.id, order.status, reason, text=text)
-
-
-def _deeds(project_id: int, pet: Pet, order: Order | None = None) -> str:
-    """Say what was done to an animal since it was added, or since an order was closed.
-
-    It is what is kept of that: an order that was placed may be deleted.
-    """
-    deeds = []
-    for newest in Order.listed(project_id, Cursor(1), name=f"#{pet.id}").rows:
-        if order is None or newest.id > order.id:
-            who = actor_text(project_id, newest.placed_by)
-            deeds.append(f"{who} reserved {pet.name} (order {newest.id})")
-    if pet.changed_ms and (order is None or pet.changed_ms >= order.updated_ms):
-        deeds.append(f"{actor_text(project_id, pet.changed_by)} corrected {pet.name}")
-    return " and ".join(deeds) or f"somebody has changed {pet.name}"
 
 
 @compiled(db)

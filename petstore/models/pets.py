@@ -11,12 +11,10 @@ from petstore.events import actor
 from petstore.models import Conflict, NotFound, OfProject
 from petstore.models.categories import CATEGORY_BY_ID, CATEGORY_EXISTS, Category
 from petstore.models.projects import PROJECT, Project, count_if_room, take_rows
-from petstore.models.searching import SearchTerms, is_outdated, searchable
+from petstore.models.searching import searchable
 from petstore.storage import BaseModel, Row, compiled, db, placeholder
-from petstore.storage.lists import Cursor, Listing, ListPage, count_each
 
 STATUSES = ("available", "pending", "sold")
-MOST_OF_CATEGORY = 1_000  # animals that are counted
 
 
 class PetNotAvailable(Conflict):
@@ -39,17 +37,15 @@ class Pet(OfProject, BaseModel):
     category_id = peewee.BigIntegerField()
     status = peewee.TextField()
     folded = peewee.TextField(null=True)  # the name, as `searchable` has it
-    # When it was added and last corrected, and by whom, as in `petstore.events.actor`.
-    # They are null if release 1.1.0 did it.
+    # When it was added and last corrected, and by whom, as in `petstore.events.actor`;
+    # null in rows of old releases, and if it was never corrected.
     added_ms = peewee.BigIntegerField(null=True)
     added_by = peewee.TextField(null=True)
     changed_ms = peewee.BigIntegerField(null=True)
     changed_by = peewee.TextField(null=True)
-    # How often its name, category or status was written. A trigger counts, also what
-    # the release before this one writes.
+    # How often its name, category or status was written, as a trigger counts.
     writes = peewee.BigIntegerField(constraints=[SQL("DEFAULT 0")])
-    # The order of it that was closed last, and which of the writes did that; null if
-    # release 1.3.0 closed it.
+    # The order of it that was closed last, and which of the writes did that.
     closed_order = peewee.BigIntegerField(null=True)
     closed_write = peewee.BigIntegerField(null=True)
 
@@ -110,55 +106,6 @@ class Pet(OfProject, BaseModel):
         raise NotFound(cls.noun, pet_id)
 
     @classmethod
-    def listed(
-        cls,
-        project_id: int,
-        cursor: Cursor,
-        *,
-        status: str | None = None,
-        category_id: int | None = None,
-        name: str = "",
-        sort: str | None = None,
-    ) -> ListPage:
-        """Return a page of the project's animals, newest first, or the newest by name.
-
-        The rows also have `added_ms`. `name` is searched in their names, or it is the
-        number of an animal.
-        """
-        terms = SearchTerms.of(name, needs_sign=False)
-        filters = (
-            (cls.project, project_id),
-            (cls.category_id, category_id),
-            (cls.status, status),
-            (cls.id, terms.number),
-        )
-        return Listing(
-            cls,
-            filters,
-            search=terms.search(cls.folded),
-            sort=cls.folded if sort else None,
-            more_columns=(cls.added_ms,),
-        ).show(cursor)
-
-    @classmethod
-    def counts(cls, project_id: int, category_id: int | None = None) -> dict[str, int]:
-        filters = ((cls.project, project_id), (cls.category_id, category_id))
-        return count_each(filters, cls.status, STATUSES)
-
-    @classmethod
-    def count_by_category(cls, project_id: int, ids: set[int]) -> dict[int, int]:
-        """Return how many animals each category has; at most MOST_OF_CATEGORY."""
-        is_of_category = cls.category_id == Category.id
-        few = cls.select(SQL("1")).where(
-            cls.project == Category.project, is_of_category
-        )
-        number = few.limit(MOST_OF_CATEGORY).select_from(fn.COUNT(SQL("*")))
-        counted = Category.select(Category.id, number).where(
-            Category.project == project_id, Category.id.in_(ids)
-        )
-        return dict(db.scan(counted))
-
-    @classmethod
     def with_ids(cls, project_id: int, ids: Iterable[int]) -> dict[int, Row]:
         """Return the project's animals that have these ids, by id."""
         rows = cls.select(*cls.columns()).where(
@@ -166,65 +113,34 @@ class Pet(OfProject, BaseModel):
         )
         return {row[0]: cls.row(*row) for row in rows.tuples().iterator()}
 
-    @classmethod
-    def names(cls, project_id: int, ids: set[int]) -> dict[int, str]:
-        pets = cls.with_ids(project_id, ids)
-        return {pet_id: pet.name for pet_id, pet in pets.items()}
-
     @staticmethod
-    def reserve(project_id: int, pet_id: int, status: str = "available") -> bool:
-        """Make an animal of that status pending; return whether it had that status."""
-        return bool(_reserve(project=project_id, id=pet_id, status=status))
+    def reserve(project_id: int, pet_id: int) -> bool:
+        """Make an available animal pending; return whether it was available."""
+        return bool(_reserve(project=project_id, id=pet_id))
 
     @staticmethod
     def release(project_id: int, pet_id: int, status: str, order_id: int) -> None:
-        """Make a pending animal sold, or available again, because an order is closed.
-
-        `reserve_again` takes that back.
-        """
+        """Make a pending animal sold or available, because its order is closed."""
         _release(project=project_id, id=pet_id, status=status, order=order_id)
 
     @classmethod
-    def reserve_again(
-        cls, project_id: int, pet_id: int, order_id: int, closed_write: int | None
-    ) -> bool:
-        """Make an animal pending if the closing of an order has written it last.
+    def remove(cls, project_id: int, pet_id: int) -> Self:
+        """Delete an animal, and return it with its name alone; raises `NotFound`.
 
-        With `closed_write`, only if it was that write. Return whether it was so.
-        """
-        is_pet = (cls.project == project_id) & (cls.id == pet_id)
-        is_last = (cls.closed_order == order_id) & (cls.closed_write == cls.writes)
-        if closed_write is not None:
-            is_last &= cls.closed_write == closed_write
-        return bool(cls.update(status="pending").where(is_pet, is_last).execute())
-
-    @classmethod
-    def remove(
-        cls, project_id: int, pet_id: int, *, is_as_added: bool = False
-    ) -> Self | None:
-        """Delete an animal, and return it with its name alone, if there is one.
-
-        With `is_as_added`, only if nobody has written it since it was added. Call it in
-        a transaction.
+        Call it in a transaction.
         """
         removed = cls.delete().where(cls.project == project_id, cls.id == pet_id)
-        if is_as_added:
-            removed = removed.where(cls.writes == 0)
-        pets = list(removed.returning(cls.name, cls.folded).execute())
-        return pets[0] if pets else None
+        for pet in removed.returning(cls.name, cls.folded).execute():
+            return pet
+        raise NotFound(cls.noun, pet_id)
 
-
-# For the start, which refuses rows that release 1.1.0 has written.
-Pet.add_index(Pet.id, where=Pet.folded.is_null())
-Pet.add_index(Pet.id, where=is_outdated(Pet.folded), name="pet_outdated")
 
 _BY_ID = (Pet.project == placeholder("project")) & (Pet.id == placeholder("id"))
 
 
 @compiled(db)
 def _reserve() -> Query:
-    has_status = Pet.status == placeholder("status")
-    ordered = Pet.update(status="pending").where(_BY_ID, has_status)
+    ordered = Pet.update(status="pending").where(_BY_ID, Pet.status == "available")
     return ordered.returning(Pet.id)
 
 

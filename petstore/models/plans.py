@@ -10,8 +10,6 @@ from petstore.models import RuleError
 class LimitMissing(RuleError):
     """There must be a limit of requests per minute, and one per day."""
 
-    field = "per_minute"
-
 
 class Quota(NamedTuple):
     """How many requests are allowed in a UTC minute, and how many in a UTC day."""

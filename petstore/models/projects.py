@@ -71,13 +71,10 @@ class Project(BaseModel):
     per_day = peewee.BigIntegerField(null=True)
     created_ms = peewee.BigIntegerField()
     max_rows = peewee.BigIntegerField(null=True)  # if the plan has no limit itself
-    # Animals, orders and categories; release 1.2.0 has counted those of each project.
-    rows_held: Any = peewee.BigIntegerField(null=True)
+    rows_held: Any = peewee.BigIntegerField(null=True)  # animals, orders, categories
     # Since when its rows are being deleted.
     deleted_ms = peewee.BigIntegerField(null=True)
-    # Since when nothing of it is served. Release 1.3.0, which may run beside this one,
-    # serves it nevertheless.
-    suspended_ms = peewee.BigIntegerField(null=True)
+    suspended_ms = peewee.BigIntegerField(null=True)  # since when nothing is served
 
     @classmethod
     def add(cls, name: str, slug: str | None, plan: Plan) -> Self:
@@ -190,9 +187,6 @@ class Project(BaseModel):
                 Project.update(columns).where(Project.id == self.id).execute()
                 facts: dict[str, Any] = {"project": self.slug, **columns, "was": was}
                 emit_after_commit(event, **facts)
-
-
-Project.add_index(Project.id, where=Project.rows_held.is_null())
 
 
 class Slug(BaseModel):

@@ -1,9 +1,9 @@
 """The parameters of lists."""
 
 from petstore.events import TOPICS
+from petstore.models import BEFORE_ALL
 from petstore.schemas import StrictSchema
 from petstore.schemas.fields import Choice, Name, UrlInteger
-from petstore.storage.lists import BEFORE_ALL
 
 DEFAULT_LIMIT = 20
 MAX_LIMIT = 100

@@ -1,7 +1,7 @@
 """SQLite and PostgreSQL behind Peewee.
 
-The rest of the service uses the names below and `lists`. What handles the databases as
-a whole uses `database`, `migrator` and `copies`, too.
+The rest of the service uses the names below. What handles the databases as a whole uses
+`database`, `migrator` and `tables`, too.
 """
 
 from petstore.storage.engine import NEVER as NEVER
@@ -17,5 +17,6 @@ from petstore.storage.engine import counters as counters
 from petstore.storage.engine import db as db
 from petstore.storage.engine import deadline as deadline
 from petstore.storage.engine import placeholder as placeholder
+from petstore.storage.engine import row_maker as row_maker
 from petstore.storage.engine import seconds_left as seconds_left
 from petstore.storage.engine import suppress_outage as suppress_outage

@@ -1,1 +1,1 @@
-"""Deletes outdated rows and those of deleted projects, and folds names again."""
+"""Deletes outdated rows, and those of deleted projects."""

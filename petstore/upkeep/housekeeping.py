@@ -7,7 +7,6 @@ from petstore import timeouts
 from petstore.concurrency import call_and_log
 from petstore.models import retentions
 from petstore.storage import CompiledQuery, close_connections, suppress_outage
-from petstore.upkeep.foldings import fold_again
 
 # What extensions do now and then, before anything is deleted.
 _duties: list[Callable[[], None]] = []
@@ -27,7 +26,6 @@ def delete_outdated() -> None:
     for retention in reversed(retentions):
         database = retention.model._meta.database
         call_and_log(_delete, CompiledQuery(database, retention.delete_some))
-    call_and_log(fold_again)
 
 
 def _delete(delete_some: CompiledQuery) -> None:

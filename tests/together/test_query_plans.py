@@ -15,6 +15,7 @@ import pytest
 from flask import Flask, request, request_started
 from werkzeug.test import TestResponse
 
+from petstore.extensions.dashboard import listing
 from petstore.extensions.dashboard.models import Upload
 from petstore.extensions.hosting.models import Domain
 from petstore.extensions.sheets.models import Import
@@ -22,7 +23,7 @@ from petstore.models import flush_queues, orders, pets, retentions
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.quotas import database as quotas
-from petstore.storage import counters, db, lists
+from petstore.storage import counters, db
 from petstore.storage.engine import CompiledQuery
 from petstore.upkeep import housekeeping
 from tests.extensions.hosting.fixtures import BASE, NAME
@@ -300,7 +301,7 @@ def stage(
     set_limits: Callable[..., None],
 ) -> Stage:
     """A service in which what is bounded by a number is soon as large as it may be."""
-    monkeypatch.setattr(lists, "MAX_COUNTED", BOUND)
+    monkeypatch.setattr(listing, "MAX_COUNTED", BOUND)
     for made in (pets._correct, orders._change, quotas._upsert, quotas._select):
         made._compiled.clear()  # of what other tests have changed
     # For 100 of 11,000 keys, PostgreSQL rightly reads all.

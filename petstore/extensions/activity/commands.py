@@ -22,9 +22,9 @@ def activity(slug: str | None) -> Iterator[Row]:
     # Each extension names the types of its events when it is imported.
     list(imported(read_settings().extensions))
     for project, topic in product(shown_projects(slug), TOPICS):
-        events = newest(project.id, topic)
-        labels = Key.labels(project.id, [event.actor for event in events])
-        for event in events:
+        keys = Key.select(Key.prefix, Key.label).where(Key.project == project)
+        labels: dict[str, str] = dict(keys.tuples().iterator())
+        for event in newest(project.id, topic):
             what = topic, title_of(event), event.facts
             who = event.actor, labels.get(event.actor)
             yield project.slug, format_instant(event.at_ms), *what, *who

@@ -8,17 +8,19 @@ from petstore import clock
 from petstore.events import KEPT, KEPT_MS, SETTINGS, TOPICS
 from petstore.extensions.activity.events import title_of
 from petstore.extensions.dashboard import (
+    Cursor,
+    Listing,
+    ListPage,
     PageBlueprint,
     add_page,
     current_project,
+    key_labels,
     read_list,
 )
 from petstore.models.activity import Event
 from petstore.models.grants import FULL
-from petstore.models.keys import Key
 from petstore.schemas.paging import ActivityQuery
 from petstore.settings import Settings
-from petstore.storage.lists import Cursor, Listing, ListPage
 
 INDEX = "activity.activity"
 
@@ -39,7 +41,7 @@ def activity() -> str:
         page=page,
         title_of=title_of,
         topics=TOPICS,
-        labels=Key.labels(current_project().id, keys),
+        labels=key_labels(current_project().id, keys),
         kept=KEPT,
         days=KEPT_MS // clock.MS_PER_DAY,
     )

@@ -25,6 +25,7 @@ from petstore.extensions.dashboard.forms import Outcome as Outcome
 from petstore.extensions.dashboard.forms import filled_in as filled_in
 from petstore.extensions.dashboard.forms import go_to as go_to
 from petstore.extensions.dashboard.forms import idempotent as idempotent
+from petstore.extensions.dashboard.histories import key_labels as key_labels
 from petstore.extensions.dashboard.limits import EXPENSIVE_PAGES as EXPENSIVE_PAGES
 from petstore.extensions.dashboard.limits import (
     count_expensive_page as count_expensive_page,
@@ -32,6 +33,9 @@ from petstore.extensions.dashboard.limits import (
 from petstore.extensions.dashboard.limits import count_form as count_form
 from petstore.extensions.dashboard.limits import current_windows as current_windows
 from petstore.extensions.dashboard.limits import require_granted as require_granted
+from petstore.extensions.dashboard.listing import Cursor as Cursor
+from petstore.extensions.dashboard.listing import Listing as Listing
+from petstore.extensions.dashboard.listing import ListPage as ListPage
 from petstore.extensions.dashboard.lists import read_list as read_list
 from petstore.extensions.dashboard.models import NoSuchUpload as NoSuchUpload
 from petstore.extensions.dashboard.models import Upload as Upload

@@ -4,6 +4,7 @@ from contextlib import suppress
 
 from flask import render_template, url_for
 from flask.typing import ResponseReturnValue
+from peewee import SQL, fn
 
 from petstore import timeouts
 from petstore.concurrency import call_within
@@ -16,24 +17,31 @@ from petstore.extensions.dashboard.forms import (
     idempotent,
     loads_form,
 )
+from petstore.extensions.dashboard.listing import Cursor, Listing, ListPage
 from petstore.extensions.dashboard.lists import read_list, read_query
 from petstore.extensions.dashboard.merges import Merge
 from petstore.extensions.dashboard.pages import PageBlueprint
 from petstore.extensions.dashboard.sessions import current_project, takes_long
-from petstore.extensions.dashboard.typed_names import require_category
+from petstore.extensions.dashboard.typed_names import (
+    labels_of,
+    new_category,
+    require_category,
+    require_free,
+)
 from petstore.models.categories import Category
 from petstore.models.grants import WRITE
-from petstore.models.pets import MOST_OF_CATEGORY, Pet, remove_category
+from petstore.models.pets import Pet, remove_category
 from petstore.schemas.categories import (
     CategoryChangeForm,
     CategoryForm,
     CategoryMergeForm,
 )
 from petstore.schemas.paging import DashboardQuery
-from petstore.storage import close_connections
+from petstore.storage import close_connections, db
 
 INDEX = "dashboard_categories.categories"
 RENAME = "dashboard_categories.rename_category"
+MOST_OF_CATEGORY = 1_000  # animals that are counted
 
 bp = PageBlueprint(
     "dashboard_categories",
@@ -48,7 +56,7 @@ bp = PageBlueprint(
 def categories(form: Form = EMPTY, category_id: int | None = None) -> str:
     """List categories by id; the form renames the category, or adds one without it."""
     project_id = current_project().id
-    page = read_list(INDEX, DashboardQuery(), Category.listed)
+    page = read_list(INDEX, DashboardQuery(), list_categories)
     form = filled_in(form, url_for(INDEX))
     forms = {
         row.id: filled_in(EMPTY, url_for(RENAME, category_id=row.id))
@@ -62,9 +70,26 @@ def categories(form: Form = EMPTY, category_id: int | None = None) -> str:
         page=page,
         forms=forms,
         form=form,
-        animals=Pet.count_by_category(project_id, {row.id for row in page.rows}),
+        animals=count_animals(project_id, {row.id for row in page.rows}),
         most=MOST_OF_CATEGORY,
     )
+
+
+def list_categories(project_id: int, cursor: Cursor) -> ListPage:
+    of_project = ((Category.project, project_id),)
+    return Listing(Category, of_project, is_descending=False).show(cursor)
+
+
+def count_animals(project_id: int, ids: set[int]) -> dict[int, int]:
+    """Return how many animals each category has; at most MOST_OF_CATEGORY."""
+    few = Pet.select(SQL("1")).where(
+        Pet.project == Category.project, Pet.category_id == Category.id
+    )
+    number = few.limit(MOST_OF_CATEGORY).select_from(fn.COUNT(SQL("*")))
+    counted = Category.select(Category.id, number).where(
+        Category.project == project_id, Category.id.in_(ids)
+    )
+    return dict(db.scan(counted))
 
 
 @bp.post("")
@@ -72,7 +97,7 @@ def categories(form: Form = EMPTY, category_id: int | None = None) -> str:
 @idempotent
 def add_category(name: str) -> Outcome:
     parameters, _ = read_query(DashboardQuery())
-    category_id = Category.add(current_project().id, name)
+    category_id = new_category(current_project().id, name)
     said = f"Added the category {name} (no. {category_id})."
     return Outcome(INDEX, said, parameters, {"category": category_id})
 
@@ -87,7 +112,9 @@ def rename_category(category_id: int, **changes: str | None) -> Outcome:
     old, new = category.name, changes.get("name", category.name)
     if old == new:
         return Outcome(INDEX, UNCHANGED, parameters)
-    Category.rename(project_id, category_id, new, is_own=True)
+    if new:
+        require_free(project_id, new, category_id)
+    Category.rename(project_id, category_id, new)
     said = f"Saved category {category_id}. Name: {old or 'none'} → {new or 'none'}."
     return Outcome(INDEX, said, parameters, {"category": category_id})
 
@@ -110,7 +137,7 @@ def begin_merge(category_id: int, into: int) -> Outcome:
     parameters, _ = read_query(DashboardQuery())
     project_id = current_project().id
     Merge.begin(project_id, category_id, into)
-    labels = Category.labels(project_id, [category_id, into])
+    labels = labels_of(project_id, [category_id, into])
     said = f"Joined {labels[category_id]} with {labels[into]}. "
     said += "Its animals move there, and it is deleted with the last of them."
     facts = {"category": category_id, "removed": True, "into": into}

@@ -56,6 +56,13 @@ FORMS = "forms"
 View = Callable[..., ResponseReturnValue]
 
 
+class FieldError(RuleError):
+    """A rule that refuses a field of a form; if it has choices, the page asks."""
+
+    field = ""
+    choices: Mapping[str, str] = {}  # the possible answers, each with its label
+
+
 @dataclass(frozen=True)
 class Form:
     values: dict[str, str] = field(default_factory=dict)
@@ -158,12 +165,16 @@ def is_refusal(error: RuleError) -> bool:
 
 
 def loads_form(
-    schema: TextSchema, *, form_page: Callable[..., str]
+    schema: TextSchema,
+    *,
+    form_page: Callable[..., str],
+    fields: Mapping[type[RuleError], str] = {},
 ) -> Callable[[View], View]:
     """Load the form into the view's arguments, or show `form_page` with the errors.
 
-    An error of a rule that names no field is a message of the page. `form_page` takes
-    the arguments of the route, and the form as `form`.
+    An error of a rule is shown at its field, which it has itself or which `fields` has
+    for its type; otherwise it is a message of the page. `form_page` takes the arguments
+    of the route, and the form as `form`.
     """
 
     def decorate(view: View) -> View:
@@ -181,8 +192,12 @@ def loads_form(
             except RuleError as error:
                 if not is_refusal(error):
                     raise
-                errors = {error.field: str(error)} if error.field else {}
-                choices = error.choices
+                if isinstance(error, FieldError):
+                    field, choices = error.field, error.choices
+                else:
+                    found = (fields[x] for x in fields if isinstance(error, x))
+                    field = next(found, "")
+                errors = {field: str(error)} if field else {}
                 if not errors:
                     flash(str(error), "bad")
             page = form_page(**arguments, form=Form(values, errors, choices))

@@ -1,16 +1,23 @@
 """/dashboard: the home page, with open reservations and the newest animals."""
 
 from flask import render_template
+from peewee import SQL, fn
 
 from petstore.extensions.dashboard.forms import EMPTY
 from petstore.extensions.dashboard.limits import current_windows
+from petstore.extensions.dashboard.listing import Cursor, Listing, ListPage
+from petstore.extensions.dashboard.orders import animal_names, list_orders
 from petstore.extensions.dashboard.pages import PageBlueprint
-from petstore.extensions.dashboard.pets import category_labels
+from petstore.extensions.dashboard.pets import (
+    category_labels,
+    count_animals,
+    list_animals,
+)
 from petstore.extensions.dashboard.sessions import current_project, takes_long
 from petstore.models.grants import WRITE
 from petstore.models.orders import Order
 from petstore.models.pets import STATUSES, Pet
-from petstore.storage.lists import Cursor
+from petstore.storage import db
 
 INDEX = "home.home"
 SHOWN_ROWS = 8
@@ -23,17 +30,28 @@ bp = PageBlueprint("home", __name__, "", required_role=WRITE)
 @takes_long
 def home() -> str:
     project_id = current_project().id
-    reserved = Order.listed(project_id, Cursor(SHOWN_ROWS), status="placed")
-    newest = Pet.listed(project_id, Cursor(SHOWN_ROWS)).rows
+    reserved = list_orders(project_id, Cursor(SHOWN_ROWS), status="placed")
+    newest = list_animals(project_id, Cursor(SHOWN_ROWS)).rows
     return render_template(
         "home.html",
         form=EMPTY,
         windows=current_windows(),
         reserved=reserved,
-        marked=Order.animals_without(project_id, Cursor(SHOWN_ROWS)),
-        names=Pet.names(project_id, {order.pet_id for order in reserved.rows}),
+        marked=_marked_animals(project_id),
+        names=animal_names(project_id, reserved.rows),
         newest=newest,
         labels=category_labels(project_id, {pet.category_id for pet in newest}),
-        animals=Pet.counts(project_id),
+        animals=count_animals(project_id),
         statuses=STATUSES,
     )
+
+
+def _marked_animals(project_id: int) -> ListPage:
+    """Return the newest pending animals for which no order is open."""
+    filters = ((Pet.project, project_id), (Pet.status, "pending"))
+    columns = (Order.project, Order.pet_id, Order.status)
+    values = (Pet.project, Pet.id, "placed")
+    equal = list(zip(columns, values, strict=True))
+    opened = Order.select(SQL("1")).where(db.along_index(equal, Order.id >= 0))
+    listing = Listing(Pet, filters, search=[~fn.EXISTS(opened)])
+    return listing.show(Cursor(SHOWN_ROWS))

@@ -24,14 +24,28 @@ from petstore.extensions.dashboard.pages import PageBlueprint
 from petstore.extensions.dashboard.sessions import current_project
 from petstore.extensions.dashboard.sign_in import NOT_CONFIRMED, is_confirmed
 from petstore.models.credentials import PREFIX_LENGTH
-from petstore.models.grants import FULL, Grant
+from petstore.models.grants import (
+    FULL,
+    Grant,
+    InvalidOrigin,
+    LimitTooHigh,
+    OneLimitMissing,
+)
 from petstore.models.key_usage import totals_of
 from petstore.models.keys import STATUSES, Key, LastFullKey
+from petstore.models.plans import LimitMissing
 from petstore.schemas import text_of
 from petstore.schemas.keys import KEY_KINDS, KeyForm, KeyQuery, NewKeyForm, RotationForm
 
 INDEX = "keys.keys"
 CHANGE_FORM = KeyForm()
+# The fields at which errors of rules are shown.
+FIELDS = {
+    OneLimitMissing: "per_day",
+    LimitMissing: "per_minute",
+    LimitTooHigh: "per_minute",
+    InvalidOrigin: "origins",
+}
 ISSUED_BEFORE = (
     "You have sent this form before, and it has issued this key. Rotate the key if you "
     "have not copied it."
@@ -61,7 +75,7 @@ def keys(form: Form = EMPTY) -> str:
 
 
 @bp.post("")
-@loads_form(NewKeyForm(), form_page=keys)
+@loads_form(NewKeyForm(), form_page=keys, fields=FIELDS)
 @issues_key
 def issue_key(label: str | None, days: int | None, **granted: Any) -> Outcome:
     expires_ms = clock.now_ms() + days * clock.MS_PER_DAY if days else None
@@ -87,7 +101,7 @@ def key(prefix: str, form: Form = EMPTY) -> str:
 
 
 @bp.post("/<prefix>")
-@loads_form(CHANGE_FORM, form_page=key)
+@loads_form(CHANGE_FORM, form_page=key, fields=FIELDS)
 @idempotent
 def change_key(prefix: str, label: str | None, **granted: Any) -> Outcome:
     found = Key.get_own(current_project().id, prefix)

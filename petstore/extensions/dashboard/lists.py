@@ -10,9 +10,9 @@ from marshmallow import ValidationError
 from petstore.concurrency import give_way
 from petstore.errors import InvalidRequest
 from petstore.extensions.dashboard.limits import count_expensive_page
+from petstore.extensions.dashboard.listing import Cursor, ListPage
 from petstore.extensions.dashboard.sessions import current_project
 from petstore.schemas import StrictSchema
-from petstore.storage.lists import Cursor, ListPage
 from petstore.web.application import current_request
 
 POSITIONS = ("after", "before", "last", "page", "whole")

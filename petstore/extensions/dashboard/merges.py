@@ -8,13 +8,12 @@ import peewee
 from petstore import clock, timeouts
 from petstore.concurrency import call_and_log
 from petstore.events import actor
-from petstore.extensions.dashboard.typed_names import require_category
-from petstore.models import RuleError
+from petstore.extensions.dashboard.typed_names import labels_of, require_category
+from petstore.models import BEFORE_ALL, RuleError
 from petstore.models.categories import Category
 from petstore.models.pets import Pet, remove_category
 from petstore.models.projects import Project, take_rows
 from petstore.storage import BaseModel, close_connections, db, suppress_outage
-from petstore.storage.lists import BEFORE_ALL
 
 MOVED_AT_ONCE = 500
 MERGES_AT_ONCE = 20
@@ -58,7 +57,7 @@ class Merge(BaseModel):
             if merge := cls.get_or_none(cls.project == project_id):
                 if (merge.source, merge.target) == (source, target):
                     return
-                labels = Category.labels(project_id, [merge.source, merge.target])
+                labels = labels_of(project_id, [merge.source, merge.target])
                 both = labels[merge.source], labels[merge.target]
                 text = "{} is being joined with {} at the moment. Try again later."
                 raise MergeRefused(*both, text=text)

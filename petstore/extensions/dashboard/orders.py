@@ -1,9 +1,12 @@
 """/dashboard/orders: list, complete, cancel, correct and delete orders."""
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, NoReturn
 
 from flask import render_template, request, url_for
+from peewee import fn
 
+from petstore import clock
 from petstore.extensions.dashboard.forms import (
     EMPTY,
     UNCHANGED,
@@ -13,14 +16,25 @@ from petstore.extensions.dashboard.forms import (
     idempotent,
     loads_form,
 )
+from petstore.extensions.dashboard.histories import (
+    actor_text,
+    find_removal,
+    removal_text,
+)
+from petstore.extensions.dashboard.listing import (
+    Cursor,
+    Listing,
+    ListPage,
+    count_each,
+    read_search,
+)
 from petstore.extensions.dashboard.lists import read_list, read_query
 from petstore.extensions.dashboard.pages import PageBlueprint
 from petstore.extensions.dashboard.sessions import current_project
-from petstore.models.activity import Event
 from petstore.models.grants import WRITE
-from petstore.models.histories import removal_text
-from petstore.models.orders import STATUSES, Order, OrderClosed
+from petstore.models.orders import STATUSES, Order, OrderClosed, OrderOpen
 from petstore.models.pets import Pet
+from petstore.models.projects import take_rows
 from petstore.schemas.orders import DashboardOrderQuery, OrderChangeForm
 
 INDEX = "dashboard_orders.orders"
@@ -36,9 +50,12 @@ bp = PageBlueprint(
 @bp.get("")
 def orders() -> str:
     project_id = current_project().id
-    page = read_list(INDEX, DashboardOrderQuery(), Order.listed)
-    counts = dict.fromkeys(STATUSES) if page.is_search else Order.counts(project_id)
-    names = Pet.names(project_id, {order.pet_id for order in page.rows})
+    page = read_list(INDEX, DashboardOrderQuery(), list_orders)
+    counts: dict[str, Any] = dict.fromkeys(STATUSES)
+    if not page.is_search:
+        of_project = ((Order.project, project_id),)
+        counts = count_each(of_project, Order.status, STATUSES)
+    names = animal_names(project_id, page.rows)
     return render_template("orders.html", page=page, counts=counts, names=names)
 
 
@@ -50,7 +67,7 @@ def order(order_id: int, form: Form = EMPTY) -> str:
     return render_template(
         "order.html",
         order=order,
-        pet_name=Pet.names(project_id, {order.pet_id}).get(order.pet_id),
+        pet_name=animal_names(project_id, [order]).get(order.pet_id),
         form=form or Form.showing({"reference": order.reference or ""}),
     )
 
@@ -103,15 +120,87 @@ def close_order(order_id: int, closed_as: str) -> Outcome:
 def reopen_order(order_id: int) -> Outcome:
     """Open an order again; with `closing`, only after that write of its animal."""
     project_id = current_project().id
-    closing = request.args.get("closing", type=int)
-    try:
-        order = Order.reopen(project_id, order_id, closing)
-    except OrderClosed as error:
-        pet_id = Order.get_own(project_id, order_id).pet_id
-        if removal := Event.find_removal(project_id, "animal", pet_id):
-            reason = removal_text(project_id, removal)
-            raise OrderClosed(error, reason, text="{} {}") from None
-        raise
-    pet = Pet.get_own(project_id, order.pet_id)
-    said = f"Order {order_id} is open again, and {pet.name} is reserved."
+    pet_name = reopen(project_id, order_id, request.args.get("closing", type=int))
+    said = f"Order {order_id} is open again, and {pet_name} is reserved."
     return Outcome(ORDER, said, {"order_id": order_id}, {"order": order_id})
+
+
+def list_orders(
+    project_id: int, cursor: Cursor, *, status: str | None = None, name: str = ""
+) -> ListPage:
+    """Return a page of the project's orders, newest first.
+
+    `name` is searched in references and names of animals, or it is the number of an
+    animal after a `#`.
+    """
+    pet = Pet.select(Pet.folded)
+    pet_name = pet.where(Pet.project == Order.project, Pet.id == Order.pet_id)
+    either = fn.COALESCE(pet_name, Order.pet_folded, "")
+    number, search = read_search(name, Order.folded.concat(" ").concat(either))
+    filters = (
+        (Order.project, project_id),
+        (Order.pet_id, number),
+        (Order.status, status),
+    )
+    return Listing(Order, filters, search=search).show(cursor)
+
+
+def animal_names(project_id: int, orders: Iterable[Order]) -> dict[int, str]:
+    """Return the names of the animals of these orders that are still there, by id."""
+    ids = [order.pet_id for order in orders]
+    pets = Pet.select(Pet.id, Pet.name).where(
+        Pet.project == project_id, Pet.id.in_(ids)
+    )
+    return dict(pets.tuples().iterator())
+
+
+def reopen(project_id: int, order_id: int, closed_write: int | None) -> str:
+    """Open a closed order again, and return the name of its animal.
+
+    That is done if nobody has written the animal since, and with `closed_write`, only
+    if that write of it has closed the order. Call it in a transaction. Raises
+    `NotFound`, `OrderOpen`, and `OrderClosed` if it stays closed.
+    """
+    take_rows(project_id, 0)  # no order is deleted and no animal withdrawn
+    order = Order.get_whole(project_id, order_id)
+    if order.status == "placed":
+        raise OrderOpen(order_id, text="The order {} is open already.")
+    is_last = (Pet.closed_order == order_id) & (Pet.closed_write == Pet.writes)
+    if closed_write is not None:
+        is_last &= Pet.closed_write == closed_write
+    is_pet = (Pet.project == project_id) & (Pet.id == order.pet_id)
+    if not Pet.update(status="pending").where(is_pet, is_last).execute():
+        _refuse_reopening(project_id, order, Pet.get_or_none(is_pet))
+    opened = Order.update(status="placed", updated_ms=clock.now_ms(), closed_by=None)
+    opened.where(Order.id == order_id).execute()
+    return str(Pet.get(is_pet).name)
+
+
+def _refuse_reopening(project_id: int, order: Order, pet: Pet | None) -> NoReturn:
+    if pet is None:
+        removal = find_removal(project_id, "animal", order.pet_id)
+        reason = f". {removal_text(project_id, removal)}" if removal else "."
+        reason = f"somebody has removed the animal{reason}"
+    elif pet.closed_order == order.id and pet.closed_write == pet.writes:
+        reason = f"{actor_text(project_id, order.closed_by)} has closed it again."
+    elif pet.closed_write is None:
+        reason = "it was closed by a release that did not keep what happened since."
+    else:
+        reason = f"since then {deeds_to(project_id, pet, order)}."
+    text = "The order {} stays {}: {}"
+    raise OrderClosed(order.id, order.status, reason, text=text)
+
+
+def deeds_to(project_id: int, pet: Pet, order: Order | None = None) -> str:
+    """Say what was done to an animal since it was added, or since an order was closed.
+
+    It is what is kept of that: an order that was placed may be deleted.
+    """
+    deeds = []
+    for newest in list_orders(project_id, Cursor(1), name=f"#{pet.id}").rows:
+        if order is None or newest.id > order.id:
+            who = actor_text(project_id, newest.placed_by)
+            deeds.append(f"{who} reserved {pet.name} (order {newest.id})")
+    if pet.changed_ms and (order is None or pet.changed_ms >= order.updated_ms):
+        deeds.append(f"{actor_text(project_id, pet.changed_by)} corrected {pet.name}")
+    return " and ".join(deeds) or f"somebody has changed {pet.name}"

@@ -9,14 +9,13 @@ from flask import Blueprint, Flask, Response, render_template, request
 from flask.typing import ResponseReturnValue
 
 from petstore.extensions.dashboard import formats, forms, sessions
+from petstore.extensions.dashboard.histories import find_removal, key_labels
 from petstore.extensions.dashboard.limits import count_form
+from petstore.extensions.dashboard.listing import MAX_COUNTED
 from petstore.models import RuleError
-from petstore.models.activity import Event
 from petstore.models.grants import FULL, WRITE
-from petstore.models.keys import Key
 from petstore.settings import Settings
 from petstore.storage import suppress_outage
-from petstore.storage.lists import MAX_COUNTED
 from petstore.web.application import (
     PAGE_HEADERS,
     PAGES_PREFIX,
@@ -195,7 +194,7 @@ def _find_removal() -> dict[str, Any] | None:
     for argument, item_id in (request.view_args or {}).items():
         if caller and argument in ITEMS:
             kind = ITEMS[argument]
-            if event := Event.find_removal(caller.project_id, kind, item_id):
-                labels = Key.labels(caller.project_id, [event.actor])
+            if event := find_removal(caller.project_id, kind, item_id):
+                labels = key_labels(caller.project_id, [event.actor])
                 return {"event": event, "labels": labels}
     return None

@@ -17,20 +17,29 @@ from petstore.extensions.dashboard.forms import (
     idempotent,
     loads_form,
 )
+from petstore.extensions.dashboard.histories import key_labels
+from petstore.extensions.dashboard.listing import (
+    Cursor,
+    Listing,
+    ListPage,
+    count_each,
+    read_search,
+)
 from petstore.extensions.dashboard.lists import read_list
+from petstore.extensions.dashboard.orders import deeds_to, list_orders
 from petstore.extensions.dashboard.pages import PageBlueprint
 from petstore.extensions.dashboard.sessions import current_project
-from petstore.extensions.dashboard.typed_names import typed_category
+from petstore.extensions.dashboard.typed_names import labels_of, typed_category
+from petstore.models import BEFORE_ALL, RuleError
 from petstore.models.categories import Category
 from petstore.models.grants import WRITE
-from petstore.models.keys import Key
-from petstore.models.orders import Order, correct_pet, withdraw_pet
+from petstore.models.orders import Order, correct_pet, require_no_order, withdraw_pet
 from petstore.models.pets import STATUSES, Pet
+from petstore.models.projects import take_rows
 from petstore.schemas import text_of
-from petstore.schemas.fields import INTEGER_PATTERN
+from petstore.schemas.fields import INT64_MAX, INTEGER_PATTERN
 from petstore.schemas.orders import OrderForm
 from petstore.schemas.pets import AnimalChangeForm, AnimalForm, DashboardPetQuery
-from petstore.storage.lists import BEFORE_ALL, MAX_ID, Cursor
 
 ANIMALS = "dashboard_pets.animals"
 ANIMAL = "dashboard_pets.animal"
@@ -49,7 +58,7 @@ bp = PageBlueprint(
 @bp.get("")
 def animals(form: Form = EMPTY) -> str:
     project_id = current_project().id
-    page = read_list(ANIMALS, DashboardPetQuery(), Pet.listed)
+    page = read_list(ANIMALS, DashboardPetQuery(), list_animals)
     category_id = page.values["category_id"]
     form = filled_in(form, url_for(ANIMALS))
     shown = {pet.category_id for pet in page.rows} | {category_id}
@@ -59,7 +68,7 @@ def animals(form: Form = EMPTY) -> str:
         page=page,
         counts=dict.fromkeys(STATUSES)
         if page.is_search
-        else Pet.counts(project_id, category_id),
+        else count_animals(project_id, category_id),
         statuses=STATUSES,
         labels=labels,
         form=form,
@@ -96,14 +105,14 @@ def animal(pet_id: int, form: Form = EMPTY) -> str:
     """Show one animal; the form corrects or orders it."""
     project_id = current_project().id
     pet = Pet.get_whole(project_id, pet_id)
-    orders = Order.listed(project_id, Cursor(SHOWN_ORDERS), name=f"#{pet_id}")
+    orders = list_orders(project_id, Cursor(SHOWN_ORDERS), name=f"#{pet_id}")
     actions = (url_for(each, pet_id=pet_id) for each in (ANIMAL, ORDER_ANIMAL))
     form = filled_in(form, *actions)
     labels = category_labels(project_id, {pet.category_id}, form)
     return render_template(
         "pet.html",
         pet=pet,
-        key_labels=Key.labels(project_id, [pet.added_by, pet.changed_by]),
+        key_labels=key_labels(project_id, [pet.added_by, pet.changed_by]),
         orders=orders,
         labels=labels,
         statuses=STATUSES,
@@ -139,7 +148,7 @@ def _differences(before: Pet, now: Pet) -> Iterator[str]:
     if before.name != now.name:
         yield f"Name: {before.name} → {now.name}"
     if (old := before.category_id) != (new := now.category_id):
-        labels = Category.labels(current_project().id, [old, new])
+        labels = labels_of(current_project().id, [old, new])
         yield f"Category: {labels[old]} → {labels[new]}"
     if before.status != now.status:
         yield f"Status: {status(before.status)} → {status(now.status)}"
@@ -151,7 +160,9 @@ def withdraw_animal(pet_id: int) -> Outcome:
     """Remove an animal; with `added`, only if it is as it was added."""
     project_id = current_project().id
     pet = Pet.get_own(project_id, pet_id)
-    withdraw_pet(project_id, pet_id, is_as_added="added" in request.args)
+    if "added" in request.args:
+        _require_as_added(project_id, pet_id)
+    withdraw_pet(project_id, pet_id)
     again, facts = url_for(ADD_AGAIN), {"animal": pet_id, "removed": True}
     said = f"Removed {pet.name} (no. {pet_id})."
     links, draft = [("Undo: add it again", again)], (again, _texts(pet))
@@ -162,10 +173,65 @@ def withdraw_animal(pet_id: int) -> Outcome:
 @loads_form(OrderForm(), form_page=animal)
 @idempotent
 def order_animal(pet_id: int, reference: str | None, of: str) -> Outcome:
-    pet = Pet.get_own(current_project().id, pet_id)
-    order = Order.place(current_project().id, pet.id, reference, of=of)
+    project_id = current_project().id
+    pet = Pet.get_own(project_id, pet_id)
+    if of == "pending":
+        _make_available(project_id, pet_id)
+    order = Order.place(project_id, pet_id, reference)
     said = f"Reserved {pet.name} (order {order.id})."
     return Outcome(ANIMAL, said, {"pet_id": pet.id}, {"order": order.id})
+
+
+def list_animals(
+    project_id: int,
+    cursor: Cursor,
+    *,
+    status: str | None = None,
+    category_id: int | None = None,
+    name: str = "",
+    sort: str | None = None,
+) -> ListPage:
+    """Return a page of the project's animals, newest first, or the newest by name.
+
+    `name` is searched in their names, or it is the number of an animal.
+    """
+    number, search = read_search(name, Pet.folded, needs_sign=False)
+    filters = (
+        (Pet.project, project_id),
+        (Pet.category_id, category_id),
+        (Pet.status, status),
+        (Pet.id, number),
+    )
+    by = Pet.folded if sort else None
+    return Listing(Pet, filters, search=search, sort=by).show(cursor)
+
+
+def count_animals(project_id: int, category_id: int | None = None) -> dict[str, int]:
+    filters = ((Pet.project, project_id), (Pet.category_id, category_id))
+    return count_each(filters, Pet.status, STATUSES)
+
+
+def _require_as_added(project_id: int, pet_id: int) -> None:
+    """Raise `RuleError` for an animal that somebody has written since it was added.
+
+    Until the transaction ends, nobody else writes it.
+    """
+    is_pet = (Pet.project == project_id) & (Pet.id == pet_id)
+    take_rows(project_id, 0)  # no order is placed meanwhile
+    locked = Pet.update(added_ms=Pet.added_ms).where(is_pet, Pet.writes == 0)
+    if not locked.execute():
+        pet = Pet.get_whole(project_id, pet_id)
+        text = "{} stays: since then {}."
+        raise RuleError(pet.name, deeds_to(project_id, pet), text=text)
+
+
+def _make_available(project_id: int, pet_id: int) -> None:
+    """Let a pending animal be ordered; raises `PetOrdered` if it is already."""
+    take_rows(project_id, 0)  # no order is placed meanwhile
+    require_no_order(project_id, pet_id)
+    is_pet = (Pet.project == project_id) & (Pet.id == pet_id)
+    pending = Pet.update(status="available").where(is_pet, Pet.status == "pending")
+    pending.execute()
 
 
 def category_labels(
@@ -179,8 +245,8 @@ def category_labels(
     ids = shown | {category.id for category in first}
     chosen = form.values.get("categoryId", "")
     if re.fullmatch(INTEGER_PATTERN, chosen):
-        ids |= Category.known(project_id, [min(int(chosen), MAX_ID)]).keys()
-    return Category.labels(project_id, sorted(ids))
+        ids |= Category.known(project_id, [min(int(chosen), INT64_MAX)]).keys()
+    return labels_of(project_id, sorted(ids))
 
 
 def _texts(pet: Pet) -> dict[str, str]:

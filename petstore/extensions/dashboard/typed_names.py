@@ -8,14 +8,15 @@ import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
-from petstore.models import RuleError
-from petstore.models.activity import Event
-from petstore.models.categories import NEW, Category, CategoryNameTaken
-from petstore.models.histories import removal_text
+from peewee import SQL, fn
+
+from petstore.extensions.dashboard.forms import FieldError
+from petstore.extensions.dashboard.histories import find_removal, removal_text
+from petstore.models import BEFORE_ALL
+from petstore.models.categories import NEW, Category, comparable
 from petstore.models.projects import take_rows
 from petstore.models.searching import folded
-from petstore.storage import Row
-from petstore.storage.lists import BEFORE_ALL
+from petstore.storage import Row, db
 
 MAX_COMPARED = 1_000  # categories whose names are compared with a new one
 _ENDING = re.compile("(?:en|es|er|e|n|s)$")
@@ -23,7 +24,16 @@ _ENDING = re.compile("(?:en|es|er|e|n|s)$")
 _LONG = 5
 
 
-class CategoryUnclear(RuleError):
+class CategoryNameTaken(FieldError):
+    field = "name"
+    text = "The category {} has this name already."
+
+    def __init__(self, category: Row) -> None:
+        super().__init__(f"{category.name} (no. {category.id})")
+        self.choices = {str(category.id): category.name}
+
+
+class CategoryUnclear(FieldError):
     """Two categories have the name that somebody has typed."""
 
     field = "categoryId"
@@ -34,7 +44,7 @@ class CategoryUnclear(RuleError):
         self.choices = {str(each): f"Take {label}" for each, label in labels.items()}
 
 
-class CategoryAlike(RuleError):
+class CategoryAlike(FieldError):
     """A new name is much like that of a category, so it may be a mistake."""
 
     field = "categoryId"
@@ -48,17 +58,18 @@ class CategoryAlike(RuleError):
         }
 
 
-class CategoryGone(RuleError):
+class CategoryGone(FieldError):
     """A person has chosen a category by a number that none has, or none any more."""
 
     def __init__(self, project_id: int, category_id: int, field: str = "") -> None:
-        removal = Event.find_removal(project_id, "category", category_id)
+        removal = find_removal(project_id, "category", category_id)
         reason = removal_text(project_id, removal) if removal else "Choose another one."
         text = "There is no category {}. {}"
-        super().__init__(category_id, reason, text=text, field=field)
+        super().__init__(category_id, reason, text=text)
+        self.field = field
         into = json.loads(removal.facts).get("into") if removal else None
         if into is not None and Category.find_own(project_id, into):
-            label = Category.labels(project_id, [into])[into]
+            label = labels_of(project_id, [into])[into]
             self.choices = {str(into): f"Take {label}"}
 
 
@@ -85,14 +96,56 @@ def typed_category(
     """
     if isinstance(category, int):
         return require_category(project_id, category, "categoryId").id, False
-    while not (ids := Category.ids_named(project_id, category)):
+    while not (ids := ids_named(project_id, category)):
         if not is_new and (found := similar_categories(project_id, [category])):
             raise CategoryAlike(found[category], category)
         with suppress(CategoryNameTaken):  # somebody else was faster
-            return Category.add(project_id, category), True
+            return new_category(project_id, category), True
     if len(ids) > 1:
-        raise CategoryUnclear(Category.labels(project_id, ids))
+        raise CategoryUnclear(labels_of(project_id, ids))
     return ids[0], False
+
+
+def new_category(project_id: int, name: str) -> int:
+    """Add a category, and return its id; raises `CategoryNameTaken`, `ProjectFull`."""
+    with db.atomic():
+        take_rows(project_id)  # two that name the same wait for each other
+        require_free(project_id, name)
+        return Category.add_next(project_id, name)
+
+
+def require_free(project_id: int, name: str, category_id: int | None = None) -> None:
+    """Raise `CategoryNameTaken` if another category has the name."""
+    for each in {*ids_named(project_id, name)} - {category_id}:
+        raise CategoryNameTaken(Category.get_own(project_id, each))
+
+
+def ids_named(project_id: int, name: str) -> list[int]:
+    """Return the ids of categories with that name in any case, at most two."""
+    rows = Category.select(Category.id).where(
+        Category.project == project_id, Category.folded == comparable(name)
+    )
+    return sorted(row.id for row in rows.limit(2))
+
+
+def labels_of(project_id: int, ids: Iterable[int]) -> dict[int, str]:
+    """Return what people call these categories, by id.
+
+    That is the name, with the number where two have the same.
+    """
+    unnamed = {each: f"Category {each}" for each in ids}
+    other = Category.alias()
+    has_name = (other.project == project_id) & (other.folded == Category.folded)
+    shared = other.select(SQL("1")).where(has_name, other.id != Category.id)
+    rows = Category.select(*Category.columns(), fn.EXISTS(shared)).where(
+        Category.project == project_id, Category.id.in_(list(unnamed))
+    )
+    named: Iterable[tuple[int, str | None, bool]] = rows.tuples().iterator()
+    return unnamed | {
+        number: f"{name} (no. {number})" if is_shared else name
+        for number, name, is_shared in named
+        if name is not None
+    }
 
 
 def similar_categories(project_id: int, names: Iterable[str]) -> dict[str, Row]:

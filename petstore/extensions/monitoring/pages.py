@@ -4,6 +4,9 @@ from flask import Flask, current_app, render_template
 
 from petstore.errors import ERRORS
 from petstore.extensions.dashboard import (
+    Cursor,
+    Listing,
+    ListPage,
     PageBlueprint,
     add_block,
     add_page,
@@ -18,7 +21,6 @@ from petstore.models.key_usage import SHOWN_DAYS
 from petstore.models.plans import PLANS
 from petstore.schemas.paging import RequestQuery
 from petstore.settings import Settings
-from petstore.storage.lists import Cursor, Listing, ListPage
 from petstore.web.application import current_request
 from petstore.web.limiter import limiter_of
 

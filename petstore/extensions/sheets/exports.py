@@ -11,6 +11,7 @@ import peewee
 
 from petstore import clock, timeouts
 from petstore.extensions.sheets.lines import defused
+from petstore.models import BEFORE_ALL
 from petstore.models.categories import Category
 from petstore.models.orders import Order
 from petstore.models.pets import Pet
@@ -18,7 +19,6 @@ from petstore.schemas import ResourceSchema, text_of
 from petstore.schemas.orders import OrderSchema
 from petstore.schemas.pets import PetSchema
 from petstore.storage import db
-from petstore.storage.lists import BEFORE_ALL
 
 
 class Export(NamedTuple):
@@ -28,7 +28,7 @@ class Export(NamedTuple):
     schema: ResourceSchema
     id: str  # the member that refers to it; the names are in the next column
     head: str  # of the next column
-    find_names: Callable[[int, list[Any]], dict[int, str]]  # by ids
+    find_names: Callable[[int, list[Any]], dict[int, Any]]  # by ids
 
 
 def animals(project_id: int, separator: str = ",") -> Iterator[bytes]:
@@ -43,14 +43,17 @@ def orders(project_id: int, separator: str = ",") -> Iterator[bytes]:
     return _parts(export, project_id, separator)
 
 
-def _names_of_categories(project_id: int, pets: list[Any]) -> dict[int, str]:
-    return Category.names(project_id, {pet.category_id for pet in pets})
+def _names_of_categories(project_id: int, pets: list[Any]) -> dict[int, str | None]:
+    return Category.known(project_id, {pet.category_id for pet in pets})
 
 
 def _names_of_pets(project_id: int, orders: list[Any]) -> dict[int, str]:
-    names = Pet.names(project_id, {order.pet_id for order in orders})
-    ids = [order.id for order in orders]
-    return Order.names_of_withdrawn(project_id, ids) | names
+    pets = Pet.with_ids(project_id, {order.pet_id for order in orders})
+    withdrawn = Order.select(Order.pet_id, Order.pet_name).where(
+        Order.project == project_id, Order.id.in_([order.id for order in orders])
+    )
+    names = dict(withdrawn.tuples().iterator())
+    return names | {pet_id: pet.name for pet_id, pet in pets.items()}
 
 
 def _parts(export: Export, project_id: int, separator: str) -> Iterator[bytes]:

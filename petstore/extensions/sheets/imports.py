@@ -30,9 +30,8 @@ from petstore.models.orders import Order
 from petstore.models.pets import STATUSES, Pet
 from petstore.models.projects import Project, refuse_rows
 from petstore.schemas import faults_of
-from petstore.schemas.fields import is_seen
+from petstore.schemas.fields import INT64_MAX, is_seen
 from petstore.storage import Row
-from petstore.storage.lists import MAX_ID
 
 MAX_STATUSES = 30  # of another system; a column with more is no column of statuses
 MAX_STATUS_LENGTH = 60
@@ -520,7 +519,7 @@ def _whose(sheet: Sheet, there: There) -> str | None:
 def _count_known(project_id: int, preview: Preview) -> int:
     """Return how many new animals are like the newest ones: a file may come twice."""
     known: set[tuple[str, Meant]] = set()
-    last = MAX_ID
+    last = INT64_MAX
     for part in in_parts(range(COMPARED + 2 * len(preview.added))):
         rows = Pet.select(Pet.name, Pet.category_id, Pet.id).where(
             Pet.project == project_id, Pet.id < last

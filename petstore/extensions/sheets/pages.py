@@ -28,7 +28,6 @@ from petstore.extensions.sheets.storing import store
 from petstore.extensions.sheets.uploads import receive_file
 from petstore.models import RuleError
 from petstore.models.grants import WRITE
-from petstore.models.keys import Key
 from petstore.models.pets import STATUSES
 from petstore.models.projects import ProjectFull
 from petstore.settings import Settings
@@ -80,7 +79,7 @@ def orders() -> Response:
 def import_page(form: Form = dashboard.EMPTY) -> str:
     project_id = current_project().id
     imports = Import.recent(project_id)
-    labels = Key.labels(project_id, [each.actor for each in imports])
+    labels = dashboard.key_labels(project_id, [each.actor for each in imports])
     return render_template("import.html", form=form, imports=imports, labels=labels)
 
 

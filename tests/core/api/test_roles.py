@@ -30,14 +30,10 @@ ONLY_READS = "This key may only read. This takes a key that may write."
 PUBLIC_READS = "This key may only read animals and categories. This takes a key that"
 
 
-@pytest.fixture(params=[PUBLIC, READ], ids=["of this release", "of release 1.2.0"])
-def page(
-    request: pytest.FixtureRequest, client_of: Callable, project: Project
-) -> FlaskClient:
-    """A client with a key for a web page, as either release stores it."""
-    key = Key.issue(project, Grant(PUBLIC, 100, 100))
-    Key.update(stored_role=request.param).where(Key.prefix == key[:16]).execute()
-    return client_of(key)
+@pytest.fixture
+def page(client_of: Callable, project: Project) -> FlaskClient:
+    """A client with a key for a web page."""
+    return client_of(Key.issue(project, Grant(PUBLIC, 100, 100)))
 
 
 @pytest.fixture

@@ -7,11 +7,11 @@ from petstore import events
 from petstore.events import KEPT
 from petstore.extensions.activity import pages
 from petstore.extensions.activity.events import title_of
+from petstore.extensions.dashboard import Cursor
 from petstore.extensions.hosting.models import Certificate, DnsResult, Domain
 from petstore.models.activity import Event
 from petstore.models.keys import Key
 from petstore.models.projects import Project
-from petstore.storage.lists import Cursor
 from tests.extensions.hosting.fixtures import NAME, Own
 from tests.harness import servers
 from tests.harness.clocks import START_MS, Clock

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 from flask.testing import FlaskClient
 
+from petstore.extensions.dashboard.typed_names import ids_named
 from petstore.models.categories import Category
 from petstore.models.keys import Key
 from petstore.models.orders import Order, withdraw_pet
@@ -105,7 +106,7 @@ def test_lost_correction_adds_no_category(browser: Browser, project: Project):
     withdraw_pet(project.id, 1)
     correction = {"name": "Max", "categoryId": "Dogs"}
     assert browser.submit(ANIMAL, **correction).status_code == 404
-    assert Category.ids_named(project.id, "Dogs") == []
+    assert ids_named(project.id, "Dogs") == []
 
 
 @of_both_engines

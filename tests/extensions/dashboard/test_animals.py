@@ -81,8 +81,8 @@ def test_animal_is_added_and_form_stays_open(browser: Browser, client: FlaskClie
 def test_a_name_like_that_of_a_category_is_asked_about(
     browser: Browser, project: Project
 ):
-    Category.add(project.id, "Hunde")
-    Category.add(project.id, "Katzen")
+    Category.rename(project.id, 1, "Hunde")
+    Category.rename(project.id, 2, "Katzen")
     for typed in ("Hund", "HÜNDE", "hun de", "Hundes", "Hunte", "Katze"):
         asked = browser.submit(ANIMALS, name="Rex", category=typed)
         assert "There is the category" in words(asked)

@@ -2,12 +2,20 @@
 
 import pytest
 
-from petstore.extensions.dashboard.typed_names import CategoryUnclear, typed_category
-from petstore.models import categories
-from petstore.models.categories import Category, CategoryNameTaken
+from petstore.extensions.dashboard import typed_names
+from petstore.extensions.dashboard.typed_names import (
+    CategoryNameTaken,
+    CategoryUnclear,
+    ids_named,
+    labels_of,
+    new_category,
+    require_free,
+    typed_category,
+)
+from petstore.models.categories import Category
 from petstore.models.projects import Project
+from petstore.schemas.fields import INT64_MAX
 from petstore.storage import db
-from petstore.storage.lists import MAX_ID
 from tests.harness.databases import each_engine
 
 database_url = each_engine
@@ -26,7 +34,7 @@ def test_new_category_gets_the_next_number(project: Project, rival: Project):
 
 
 def test_new_number_is_one_that_javascript_holds(project: Project):
-    for number in (2**53 - 2, MAX_ID):
+    for number in (2**53 - 2, INT64_MAX):
         add(project, number)
     assert typed_category(project.id, "Dogs")[0] == 2**53 - 1
     assert 0 <= typed_category(project.id, "Cats")[0] < 2**53
@@ -48,7 +56,7 @@ def test_category_is_found_by_its_name_whatever_its_case_and_blanks(
     ):
         assert typed_category(project.id, name) == (number, False)
     add(project, 7, "dogs")
-    assert Category.ids_named(project.id, "dogS") == [7, 9]
+    assert ids_named(project.id, "dogS") == [7, 9]
     with pytest.raises(
         CategoryUnclear, match=r"choose dogs \(no. 7\) or Dogs \(no. 9\)"
     ):
@@ -59,26 +67,24 @@ def test_category_has_a_name_of_its_own_where_that_is_asked_for(project: Project
     add(project, 9, "Dogs")
     for number in (7, 8):
         with pytest.raises(CategoryNameTaken, match=r"category Dogs \(no. 9\) has"):
-            Category.rename(project.id, number, " dogs", is_own=True)
+            require_free(project.id, " dogs", number)
     with pytest.raises(CategoryNameTaken):
-        Category.add(project.id, "DOGS")
-    Category.rename(project.id, 9, "dogs", is_own=True)
-    assert Category.page(project.id, after=-1, limit=9) == [(9, "dogs")]
+        new_category(project.id, "DOGS")
+    require_free(project.id, "dogs", 9)
 
 
 def test_categories_that_somebody_adds_meanwhile_count_once(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ):
-    take_rows = categories.take_rows
+    take_rows = typed_names.take_rows
 
     def take_late(project_id: int, rows: int = 1) -> None:
-        monkeypatch.setattr(categories, "take_rows", take_rows)
+        monkeypatch.setattr(typed_names, "take_rows", take_rows)
         assert typed_category(project_id, "Dogs")[0] == 1
         take_rows(project_id, rows)
 
-    monkeypatch.setattr(categories, "take_rows", take_late)
+    monkeypatch.setattr(typed_names, "take_rows", take_late)
     assert typed_category(project.id, "Dogs")[0] == 1
-    monkeypatch.setattr(categories, "take_rows", take_late)
     with db.atomic():
         assert not Category.ensure(project.id, 1)
     assert Category.select().count() == 1
@@ -89,6 +95,6 @@ def test_categories_of_another_project_have_no_say(project: Project, rival: Proj
     for number, name in ((5, "Dogs"), (7, "Cats"), (8, "Cats")):
         Category.ensure(rival.id, number, name)
     Category.ensure(project.id, 7, "Dogs")
-    assert Category.ids_named(project.id, "dogs") == [7]
+    assert ids_named(project.id, "dogs") == [7]
     assert Category.known(project.id, [5, 7]) == {7: "Dogs"}
-    assert Category.labels(project.id, [5, 7]) == {5: "Category 5", 7: "Dogs"}
+    assert labels_of(project.id, [5, 7]) == {5: "Category 5", 7: "Dogs"}

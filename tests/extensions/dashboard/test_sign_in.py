@@ -181,7 +181,7 @@ def test_key_that_only_reads_cannot_sign_in(visitor: Browser, project: Project):
 
 
 def test_old_session_of_a_read_key_opens_no_page(browser: Browser, key: str):
-    Key.update(stored_role=READ).where(Key.prefix == key[:16]).execute()
+    Key.update(role=READ).where(Key.prefix == key[:16]).execute()
     for page in ("", "/animals", "/keys", "/settings/domains"):
         assert browser.get(f"/dashboard{page}").status_code == 403
     assert "Sign out Your key does not allow that" in browser.read("/dashboard")

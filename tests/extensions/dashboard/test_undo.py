@@ -8,6 +8,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from petstore.extensions.dashboard.merges import Merge
+from petstore.extensions.dashboard.orders import reopen
 from petstore.models.categories import Category
 from petstore.models.keys import Key
 from petstore.models.orders import Order, withdraw_pet
@@ -156,7 +157,7 @@ def test_a_notice_takes_back_only_the_closing_that_it_tells_of(
 ):
     Order.place(project.id, add_pet(project, "Tom"))
     page = browser.get(browser.submit(f"{ORDERS}/1/cancel").location).text
-    Order.reopen(project.id, 1)
+    reopen(project.id, 1, None)
     browser.submit(f"{ORDERS}/1/complete")
     said = browser.follow(step(page, "Undo: open the order again"))
     assert "The order 1 stays completed:" in said

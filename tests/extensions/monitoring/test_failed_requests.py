@@ -8,6 +8,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from petstore import clock
+from petstore.extensions.dashboard import Cursor
 from petstore.extensions.monitoring import models as requests
 from petstore.extensions.monitoring import pages
 from petstore.extensions.monitoring.models import (
@@ -20,7 +21,6 @@ from petstore.models.grants import Grant
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.storage import Row
-from petstore.storage.lists import Cursor
 from petstore.upkeep import housekeeping
 from tests.harness.clocks import START_MS, Clock
 from tests.harness.databases import each_engine, of_one_engine
@@ -57,7 +57,7 @@ def test_failure_is_found_by_its_id_with_what_was_answered_by_its_project_alone(
     answer = client.get("/v1/pets/9", headers={"X-Request-ID": "mine-1"})
     [row] = found(project, "mine-1")
     said = ("getPet", 404, "not_found", answer.json["message"])
-    assert row[1:] == (START_MS, *said, key[:16], "mine-1")
+    assert row[2:] == (START_MS, *said, key[:16], "mine-1")
     assert len(found(project)) == 2
     assert found(project, "mine") == found(rival) == found(rival, "mine-1") == []
 

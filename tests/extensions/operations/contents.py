@@ -43,5 +43,4 @@ def contents(databases: Databases | None = None) -> dict[str, list[tuple]]:
         with database.snapshot():
             for table in group:
                 found[table.name] = sorted(table.read(database), key=repr)
-    del found["counter"]  # of release 1.2.0
     return found

@@ -139,8 +139,8 @@ def test_new_categories_take_free_numbers_where_none_follows(project: Project):
     Category.rename(project.id, MAX_NEW_ID - 1, "Dogs")
     store(project, foresee(project, b"name,category\nRex,Cats\nTom,Birds\n"))
     [rex, tom] = Pet.page(project.id, after=0, limit=9)
-    assert Category.names(project.id, {rex.category_id}) == {rex.category_id: "Cats"}
-    assert Category.names(project.id, {tom.category_id}) == {tom.category_id: "Birds"}
+    assert Category.known(project.id, {rex.category_id}) == {rex.category_id: "Cats"}
+    assert Category.known(project.id, {tom.category_id}) == {tom.category_id: "Birds"}
 
 
 def test_answer_does_nothing_where_a_line_is_wrong_by_then(project: Project):

@@ -72,8 +72,8 @@ class Export(NamedTuple):
 
 def stored(project: Project) -> list[list[str]]:
     pets = Pet.page(project.id, after=0, limit=100)
-    names = Category.names(project.id, {pet.category_id for pet in pets})
-    labels = [names.get(pet.category_id, str(pet.category_id)) for pet in pets]
+    names = Category.known(project.id, {pet.category_id for pet in pets})
+    labels = [names[pet.category_id] or str(pet.category_id) for pet in pets]
     return [[x.name, label, x.status] for x, label in zip(pets, labels, strict=True)]
 
 

@@ -1,20 +1,26 @@
-"""Lists of the dashboard: each page costs the same.
+"""Lists of a project's rows: each page costs the same.
 
 A list is read along an index. Nothing reads more of it than a page, or a fixed number
 of rows, however many there are.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import reduce
+from typing import Any, NamedTuple
 
-from peewee import SQL, ColumnBase, Expression, Field, Select, fn
+from peewee import OP, SQL, ColumnBase, Expression, Field, Select, fn
 
-from petstore.storage.engine import BaseModel, Pairs, Row, db, row_maker
+from petstore.models import BEFORE_ALL
+from petstore.models.searching import folded
+from petstore.schemas.fields import INT64_MAX
+from petstore.storage import BaseModel, Row, db, row_maker
 
 MAX_COUNTED = 10_000  # rows that are looked at, for a total or for a search
-MAX_ID = 2**63 - 1
-BEFORE_ALL = -1  # there may be a category 0
+_NUMBER = re.compile(r"\s*(#?)([0-9]{1,19})\s*")
+# Columns with values; None stands for any value.
+Filters = Sequence[tuple[Field, Any]]
 
 
 class Cursor(NamedTuple):
@@ -44,12 +50,11 @@ class Listing:
     """
 
     model: type[BaseModel]
-    filters: Pairs  # None stands for any value
+    filters: Filters
     is_descending: bool = True
     search: Sequence[Expression] = ()
     newest: int | None = None  # the number of rows that belong to the list, if limited
     sort: Field | None = None  # orders the newest rows; cursors are their places then
-    more_columns: Sequence[Field] = ()  # beside those of each row of the model
 
     def show(self, cursor: Cursor) -> ListPage:
         most = self.newest or MAX_COUNTED
@@ -80,8 +85,7 @@ class Listing:
         key, order = self.model.id, (self.sort, self.model.id)
         found = self._select([key], above).where(*self.search)
         few = found.order_by(*order).limit(cursor.limit).offset(start)
-        query = self.model.select(*self._columns).where(key.in_(few))
-        rows = self._rows(query.order_by(*order))
+        rows = self._rows(self.model.select().where(key.in_(few)).order_by(*order))
         stop = start + len(rows)
         following = stop if stop < total else None
         return ListPage(rows, total, is_exact, start or None, following)
@@ -90,22 +94,17 @@ class Listing:
         self, limit: int, above: int, start: int | None, is_backward: bool
     ) -> tuple[list[Row], int | None]:
         """Return the rows of a page, and the id at which to go on if there are more."""
-        columns = self._columns
         if is_backward == self.is_descending:
             above = above if start is None else max(above, start)
-            query = self._select(columns, above, is_ascending=True)
+            query = self._select([], above, is_ascending=True)
         else:
-            query = self._select(columns, above, start)
+            query = self._select([], above, start)
         found = self._rows(query.where(*self.search).limit(limit + 1))
         rows = found[:limit]
         return rows, rows[-1].id if len(found) > limit else None
 
-    @property
-    def _columns(self) -> list[Field]:
-        return [*self.model.columns(), *self.more_columns]
-
     def _rows(self, query: Select) -> list[Row]:
-        names = [column.name for column in self._columns]
+        names = [column.name for column in self.model._meta.sorted_fields]
         return list(map(row_maker(*names), db.scan(query)))
 
     def _select(
@@ -126,7 +125,9 @@ class Listing:
         )
 
 
-def count_each(filters: Pairs, column: Field, values: Iterable[str]) -> dict[str, int]:
+def count_each(
+    filters: Filters, column: Field, values: Iterable[str]
+) -> dict[str, int]:
     """Return how many rows have each value, along an index; at most MAX_COUNTED."""
     counts, model = {}, column.model
     for value in values:
@@ -136,3 +137,24 @@ def count_each(filters: Pairs, column: Field, values: Iterable[str]) -> dict[str
         counted = few.limit(MAX_COUNTED).select_from(fn.COUNT(SQL("*")))
         [(counts[value],)] = db.scan(counted)
     return counts
+
+
+def read_search(
+    text: str, column: ColumnBase, *, needs_sign: bool = True
+) -> tuple[int | None, list[Expression]]:
+    """Return the number that a person has typed, or the condition that words stand for.
+
+    A searchable column then has all the words. With `needs_sign`, a number is typed
+    like `#12`.
+    """
+    number = _NUMBER.fullmatch(text)
+    if number and (number[1] or not needs_sign):
+        return min(int(number[2]), INT64_MAX), []
+    words = filter(None, map(folded, text.split()))
+    found = [db.position(column, word) > 0 for word in words]
+    return None, [reduce(_and_flat, found)] if found else []
+
+
+def _and_flat(one: Expression, other: Expression) -> Expression:
+    # SQLite does not read a hundred parentheses within each other.
+    return Expression(one, OP.AND, other, flat=True)
