@@ -34,7 +34,6 @@ class Category(OfProject, BaseModel):
 
     class Meta:
         hidden = {"project", "folded"}
-        is_limited = True  # by the plan
         primary_key = peewee.CompositeKey("project", "id")
         indexes = ((("project", "folded"), False),)
 

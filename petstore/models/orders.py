@@ -68,7 +68,6 @@ class Order(OfProject, BaseModel):
             "placed_by",
             "closed_by",
         }
-        is_limited = True  # by the plan
         indexes = (
             (("project", "id"), False),
             (("project", "status", "id"), False),

@@ -61,7 +61,6 @@ class Pet(OfProject, BaseModel):
             "closed_order",
             "closed_write",
         }
-        is_limited = True  # by the plan
         indexes = (
             (("project", "id", "folded"), False),  # which the search reads alone
             (("project", "status", "id"), False),

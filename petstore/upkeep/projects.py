@@ -1,16 +1,16 @@
 """Suspends projects, and counts and deletes what belongs to them."""
 
 import time
-from importlib import import_module
-from pkgutil import walk_packages
-from typing import Any
 
 from peewee import Column, IntegrityError, Table, Tuple
 
-from petstore import models, quotas, timeouts
+from petstore import timeouts
+from petstore.models.categories import Category
 from petstore.models.keys import Key
+from petstore.models.orders import Order
+from petstore.models.pets import Pet
 from petstore.models.projects import Project, take_rows
-from petstore.storage import BaseModel, db
+from petstore.storage import db
 from petstore.storage.database import opened_databases
 from petstore.storage.tables import StoredTable, stored_tables
 
@@ -22,8 +22,8 @@ ROUNDS = 10  # of deleting, while requests that are under way add rows
 def set_suspended(project: Project, is_suspended: bool) -> None:
     """Suspend or resume a project, and end its sessions with the files that wait.
 
-    Sessions can begin while it is suspended: in release 1.3.0, or with a sign-in that
-    was under way. These end when it is resumed.
+    A session can begin while it is suspended, with a sign-in that was under way. It
+    ends when the project is resumed.
     """
     with db.atomic():
         if project.set_suspended(is_suspended):
@@ -31,22 +31,13 @@ def set_suspended(project: Project, is_suspended: bool) -> None:
             SESSIONS.delete().where(Column(SESSIONS, "key_id").in_(keys)).execute(db)
 
 
-def import_tables() -> None:
-    """Import each module with tables: Peewee knows no table before that."""
-    for package in (models, quotas):
-        for module in walk_packages(package.__path__, f"{package.__name__}."):
-            import_module(module.name)
-
-
 def count_rows(project: Project) -> None:
-    """Count the rows that a plan limits: those of the models with `is_limited`."""
-    import_tables()
-    tables: list[Any] = BaseModel.__subclasses__()
-    limited = [each for each in tables if getattr(each._meta, "is_limited", False)]
+    """Count the rows that a plan limits."""
     with db.atomic():
         take_rows(project.id, 0)  # others that add some wait
         project.rows_held = sum(
-            each.select().where(each.project == project).count() for each in limited
+            model.select().where(model.project == project).count()
+            for model in (Pet, Order, Category)
         )
         project.save(only=[Project.rows_held])
 
