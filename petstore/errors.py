@@ -11,8 +11,8 @@ MAX_BODY_BYTES = 64 * 1024
 SHOWN_NAME_LENGTH = 80
 
 # The key, in the WSGI environ, of an error that came before the hooks of the
-# application: the server could not read the request, or the database did not return the
-# secret that signs sessions. The first hook raises the error.
+# application, as that of a request that the server could not read. The first hook
+# raises the error.
 UNREADABLE = "petstore.unreadable"
 
 NO_HEADERS: Mapping[str, str] = {}

@@ -4,23 +4,19 @@ Responses are sent with the headers in the state of the request.
 """
 
 import re
-import string
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
 from io import BytesIO
 from typing import IO, Any, Self
-from urllib.parse import parse_qsl, quote, unquote_to_bytes
+from urllib.parse import parse_qsl
 from wsgiref.types import StartResponse
 
 import orjson
 from flask import Flask, Request, Response, current_app, request
-from flask.ctx import RequestContext
-from flask.sessions import NullSession
 from werkzeug.datastructures import MultiDict
 from werkzeug.exceptions import ClientDisconnected, NotFound, RequestEntityTooLarge
-from werkzeug.formparser import FormDataParser
 from werkzeug.routing import BaseConverter, MapAdapter
 from werkzeug.utils import cached_property
 from werkzeug.wsgi import get_content_length, get_input_stream
@@ -29,19 +25,14 @@ from petstore import clock, randomness, timeouts
 from petstore.errors import MAX_BODY_BYTES, NO_HEADERS, UNREADABLE, InvalidRequest
 from petstore.models.callers import Caller
 from petstore.models.credentials import contains_key
-from petstore.models.projects import Project
 from petstore.quotas.strategy import Decision
 from petstore.schemas.fields import INT64_MAX, INTEGER_PATTERN
 from petstore.storage import NEVER, close_connections, deadline
 
 API_PREFIX = "/v1"
-PAGES_PREFIX = "/dashboard"
-NO_SESSION = NullSession()
-MAX_PARAMETERS = 20  # of a query, and fields of a form
-FORM = "application/x-www-form-urlencoded"
+MAX_PARAMETERS = 20  # of a query
 INCOMPLETE = "It has not arrived as a whole in time. Please send it again."
 NO_PATH = "/."  # no route has it
-PATH_CHARACTERS = "/:@!$&'()*+,;=~"  # and letters, digits, - . _ (RFC 3986, 3.3)
 Header = tuple[str, str]
 # For responses that set nothing else: without it, a cache would choose how long to keep
 # a page or a 404 (RFC 9111 section 4.2.2).
@@ -77,7 +68,6 @@ class RequestState:
     is_host_suspended: bool = False  # with the project of the host
     caller: Caller | None = None  # None: no valid key, or nobody has signed in
     project_id: int = field(init=False)  # of an operation that a key may carry out
-    project: Project = field(init=False, repr=False)  # of a page, with its caller
     decision: Decision | None = None  # None: the request was not counted
     error_code: str | None = None
 
@@ -89,39 +79,19 @@ class RequestState:
         return self.caller
 
 
-class FormParser(FormDataParser):
-    """Parses a form of at most `max_form_parts` fields; files stay in memory."""
-
-    def parse(
-        self, stream: IO[bytes], mimetype: str, *rest: Any, **options: Any
-    ) -> tuple[IO[bytes], MultiDict[str, str], MultiDict[str, Any]]:
-        if mimetype == FORM:
-            body = stream.read()
-            _refuse_too_many(body, "form", "fields", self.max_form_parts)
-            try:  # Werkzeug would keep other bytes as `%FF`
-                unquote_to_bytes(body).decode()
-            except UnicodeDecodeError:
-                raise InvalidRequest("form: must be UTF-8") from None
-            stream = BytesIO(body)
-        elif current_request().state.caller is None:
-            # To read 64 KiB of parts can take 40 ms, and strangers send no files.
-            return stream, self.cls(), self.cls()
-        # Files above 500 KB would be written to a disk, which may be full.
-        self.stream_factory = lambda *_, **__: BytesIO()
-        return super().parse(stream, mimetype, *rest, **options)
-
-
 class ApplicationRequest(Request):
     """A request with a body of at most MAX_BODY_BYTES, and few parameters."""
 
-    form_data_parser_class = FormParser
-    max_body_bytes = MAX_BODY_BYTES  # a view may read more
+    max_body_bytes = MAX_BODY_BYTES  # a hook may allow more
     state: RequestState
 
     @cached_property
     def parameters(self) -> list[tuple[str, str]]:
         """The parameters of the query; raises `InvalidRequest` if it is not sound."""
-        _refuse_too_many(self.query_string, "query", "parameters")
+        if self.query_string.count(b"&") >= MAX_PARAMETERS:
+            raise InvalidRequest(
+                f"query: must have at most {MAX_PARAMETERS} parameters"
+            )
         try:
             query = self.query_string.decode()
             return parse_qsl(query, keep_blank_values=True, errors="strict")
@@ -132,12 +102,6 @@ class ApplicationRequest(Request):
     def args(self) -> MultiDict[str, str]:
         """The parameters as Flask has them, which take longer to make."""
         return MultiDict(self.parameters)
-
-    @property
-    def quoted_query(self) -> str:
-        """The query with its question mark, as it stands in a URL; empty if none."""
-        query = quoted_url(self.query_string)
-        return f"?{query}" if query else ""
 
     @cached_property
     def stream(self) -> IO[bytes]:
@@ -248,12 +212,6 @@ class Application(Flask):
             deadline.set(NEVER)  # for what the thread does after the request
             close_connections()
 
-    def request_context(self, environ: dict[str, Any]) -> RequestContext:
-        """Return the context of a request, with a session if that is for a page."""
-        request = self.request_class(environ)
-        session = None if is_page_path(request.path) else NO_SESSION
-        return RequestContext(self, environ, request, session)
-
     def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
         """Return the adapter that finds the route of a request, whatever its host.
 
@@ -287,11 +245,8 @@ class IdConverter(BaseConverter):
 
 
 def init_app(app: Flask) -> None:
-    """Bound forms with files, and let routes be exact and contain ids."""
+    """Let routes be exact and contain ids, and begin each request."""
     app.config["BASE_DOMAIN"] = None  # below which all hosts are the operator's
-    app.config["MAX_FORM_PARTS"] = MAX_PARAMETERS
-    # For all fields without files, and for the headers of a part, which parse slowly.
-    app.config["MAX_FORM_MEMORY_SIZE"] = 2 * MAX_BODY_BYTES
     app.url_map.converters["id"] = IdConverter
     app.url_map.merge_slashes = False
     app.before_request(_begin)
@@ -327,37 +282,10 @@ def is_api_path(path: str) -> bool:
     return f"{path}/".startswith(f"{API_PREFIX}/")
 
 
-def is_page_path(path: str) -> bool:
-    """Return whether a path belongs to the dashboard, known or not."""
-    return f"{path}/".startswith(f"{PAGES_PREFIX}/")
-
-
-def quoted_path(path: str | bytes) -> str:
-    """Return a path, which was decoded, as it stands in a URL.
-
-    Only this function, `quoted_url` and `urlencode` put parts of a request into a URL
-    or a header.
-    """
-    return quote(path, safe=PATH_CHARACTERS)
-
-
-def quoted_url(url: str | bytes) -> str:
-    """Quote the characters that a URL cannot contain; the rest is quoted already."""
-    return quote(url, safe=string.punctuation)
-
-
 def camel(name: str) -> str:
     """Return a name of Python as the interface description has it: `listPets`."""
     first, *rest = name.split("_")
     return first + "".join(word.capitalize() for word in rest)
-
-
-def _refuse_too_many(
-    encoded: bytes, where: str, what: str, most: int | None = MAX_PARAMETERS
-) -> None:
-    """Raise `InvalidRequest` for too many parameters, before any is looked at."""
-    if most is not None and encoded.count(b"&") >= most:
-        raise InvalidRequest(f"{where}: must have at most {most} {what}")
 
 
 def request_id_of(environ: dict[str, Any]) -> str:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Self
 import orjson
 from flask import (
     flash,
+    g,
     get_flashed_messages,
     redirect,
     request,
@@ -111,8 +112,8 @@ def _is_of_this_origin() -> bool:
 
 def new_idempotency_key() -> str:
     """Return a key for a form, with id and name of the project of its page."""
-    state = current_request().state
-    whose = f" {state.project.id} {state.project.name}" if state.caller else ""
+    caller = current_request().state.caller
+    whose = f" {g.project.id} {g.project.name}" if caller else ""
     return randomness.token(KEY_BYTES) + whose
 
 

@@ -8,19 +8,18 @@ from typing import Any
 from flask import Blueprint, Flask, Response, render_template, request
 from flask.typing import ResponseReturnValue
 
-from petstore.extensions.dashboard import formats, forms, sessions
+from petstore.extensions.dashboard import form_parser, formats, forms, sessions
 from petstore.extensions.dashboard.histories import find_removal, key_labels
 from petstore.extensions.dashboard.limits import count_form
 from petstore.extensions.dashboard.listing import MAX_COUNTED
+from petstore.extensions.dashboard.sessions import PAGES_PREFIX, is_page_path
 from petstore.models import RuleError
 from petstore.models.grants import FULL, WRITE
 from petstore.settings import Settings
 from petstore.storage import suppress_outage
 from petstore.web.application import (
     PAGE_HEADERS,
-    PAGES_PREFIX,
     current_request,
-    is_page_path,
     serve_on_every_host,
 )
 from petstore.web.assets import AssetBlueprint
@@ -49,6 +48,7 @@ bp = AssetBlueprint(
 
 
 def init_app(app: Flask, settings: Settings) -> None:
+    form_parser.init_app(app)
     formats.init_app(app)
     menu = app.extensions["menu"] = {WRITE: [], FULL: []}
     blocks = app.extensions["blocks"] = defaultdict(list)
@@ -65,6 +65,8 @@ def init_app(app: Flask, settings: Settings) -> None:
     app.register_blueprint(bp)
     add_entrance(app, Entrance(PAGES_PREFIX, "Sign in", "for shelters"))
     serve_on_every_host(app, f"{PAGES_PREFIX}/static")
+    # Sessions begin and work only there.
+    app.extensions["paths_at_base_domain"] = (f"{PAGES_PREFIX}/",)
     app.extensions["error_page"] = _failure_page
 
 

@@ -1,10 +1,16 @@
 """Sessions of people: a signed cookie has a token, which names a `Session`."""
 
+import string
 from contextlib import suppress
+from urllib.parse import quote
 
 import peewee
-from flask import Flask, Request, current_app, request, session
-from flask.sessions import SecureCookieSession, SecureCookieSessionInterface
+from flask import Flask, Request, current_app, g, request, session
+from flask.sessions import (
+    NullSession,
+    SecureCookieSession,
+    SecureCookieSessionInterface,
+)
 from flask.typing import ResponseReturnValue
 from itsdangerous import BadSignature
 
@@ -27,15 +33,12 @@ from petstore.models.grants import require_role
 from petstore.models.projects import Project
 from petstore.models.secrets import Secret
 from petstore.settings import Settings
-from petstore.web.application import (
-    NO_SESSION,
-    PAGES_PREFIX,
-    current_request,
-    quoted_path,
-)
+from petstore.web.application import current_request
 from petstore.web.turns import acquire_turn_of
 
+PAGES_PREFIX = "/dashboard"
 STATIC = f"{PAGES_PREFIX}/static/"
+NO_SESSION = NullSession()
 COOKIE = "petstore_session"
 TOKEN = "token"  # noqa: S105 (the member of the cookie that names the session)
 OVER = (
@@ -65,10 +68,10 @@ def init_app(app: Flask, settings: Settings) -> None:
 
 
 class DashboardSessions(SecureCookieSessionInterface):
-    """The sessions of pages, whatever the age of a cookie; static files have none."""
+    """The sessions of pages, whatever the age of a cookie; nothing else has one."""
 
     def open_session(self, app: Flask, request: Request) -> SecureCookieSession:
-        if request.path.startswith(STATIC):
+        if not is_page_path(request.path) or request.path.startswith(STATIC):
             return NO_SESSION
         try:
             # All hosts share this secret, unless the settings have one.
@@ -168,9 +171,8 @@ def recognise(*, has_reserve: bool = False) -> bool:
     if caller is None:
         return False
     actor.set(caller.prefix)
-    state = current_request().state
-    state.project = Project.get_by_id(caller.project_id)
-    state.caller = caller
+    g.project = Project.get_by_id(caller.project_id)
+    current_request().state.caller = caller
     acquire_turn_of(caller.key_id)
     view = current_app.view_functions.get(request.endpoint or "")
     if view in _long_views or any(map(request.args.get, LONG_LISTS)):
@@ -216,7 +218,8 @@ def takes_long(view: View) -> View:
 
 
 def current_project() -> Project:
-    return current_request().state.project
+    project: Project = g.project
+    return project
 
 
 def wanted_page() -> str | None:
@@ -227,4 +230,15 @@ def wanted_page() -> str | None:
         path = path.rpartition("/")[0]
     if path.rstrip("/") == PAGES_PREFIX:
         return None
-    return quoted_path(path) + current_request().quoted_query
+    query = quoted(request.query_string)
+    return quote(path) + (query and f"?{query}")
+
+
+def is_page_path(path: str) -> bool:
+    """Return whether a path belongs to the dashboard, known or not."""
+    return f"{path}/".startswith(f"{PAGES_PREFIX}/")
+
+
+def quoted(url: str | bytes) -> str:
+    """Quote the characters that a URL cannot contain; the rest is quoted already."""
+    return quote(url, safe=string.punctuation)

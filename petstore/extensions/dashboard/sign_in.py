@@ -16,11 +16,14 @@ from petstore.extensions.dashboard import sessions
 from petstore.extensions.dashboard.forms import EMPTY, KEY, Form, go_to, go_to_url
 from petstore.extensions.dashboard.limits import count_failed_sign_in, count_sign_in
 from petstore.extensions.dashboard.pages import PageBlueprint
-from petstore.extensions.dashboard.sessions import current_project
+from petstore.extensions.dashboard.sessions import (
+    PAGES_PREFIX,
+    current_project,
+    quoted,
+)
 from petstore.models.callers import Caller
 from petstore.models.grants import FULL, WRITE, role_refusal
 from petstore.storage import db
-from petstore.web.application import PAGES_PREFIX, quoted_url
 
 # The URL of a page of the dashboard. The pattern has no character that would lead a
 # browser to another host, or end a header.
@@ -84,7 +87,7 @@ def _entered_key() -> str:
 
 def _next_page() -> str | None:
     """Return the URL of the page to open after the sign-in; None if it is no page."""
-    url = quoted_url(request.values.get("next", ""))
+    url = quoted(request.values.get("next", ""))
     if len(url) > MAX_PAGE_LENGTH or not PAGE.fullmatch(url):
         return None
     path = unquote(url.partition("?")[0])

@@ -5,6 +5,8 @@ may obtain a certificate for a host.
 """
 
 import re
+import string
+from urllib.parse import quote
 
 from flask import Blueprint, Flask, Response, abort, current_app, request
 from limits import RateLimitItemPerDay
@@ -14,17 +16,13 @@ from petstore.extensions.hosting.models import Host
 from petstore.extensions.hosting.names import suffixes
 from petstore.extensions.hosting.verifier import Verifier, verifier_of
 from petstore.settings import Settings
-from petstore.web.application import (
-    current_request,
-    is_page_path,
-    quoted_path,
-    serve_on_every_host,
-)
+from petstore.web.application import current_request, serve_on_every_host
 from petstore.web.limiter import limiter_of
 from petstore.web.proxies import require_private_client
 
 bp = Blueprint("tls", __name__, url_prefix="/internal")
 
+PATH_CHARACTERS = "/:@!$&'()*+,;=~"  # and letters, digits, - . _ (RFC 3986, 3.3)
 EVERY_PROJECT = Host(project_id=None)
 _NAME = re.compile(r"[a-z0-9.-]{1,253}")
 
@@ -50,7 +48,8 @@ def init_app(app: Flask, settings: Settings) -> None:
     @app.before_request
     def check_host() -> Response | None:
         verifier.recheck_soon()
-        if f"{request.path}/".startswith(tuple(on_every_host)):
+        path = f"{request.path}/"
+        if path.startswith(tuple(on_every_host)):
             return None
         name = re.sub(r":[0-9]*$", "", request.host)
         host = find_host(name, verifier.base_domain)
@@ -63,8 +62,8 @@ def init_app(app: Flask, settings: Settings) -> None:
                 raise ErrorResponse("project_suspended")
             state.is_host_suspended = True
             return None
-        # Sessions begin and work only at the base domain.
-        if host.project_id is not None and is_page_path(request.path):
+        at_base_domain = app.extensions.get("paths_at_base_domain", ())
+        if host.project_id is not None and path.startswith(at_base_domain):
             return _redirect(verifier.base_domain, 303)
         return _redirect(host.moved_to, 301) if host.moved_to else None
 
@@ -105,5 +104,6 @@ def _redirect(host: str, status: int) -> Response:
     # Without a slash, a path such as `*` would become a part of the host.
     slash = "" if path.startswith(b"/") else "/"
     origin = f"{request.scheme}://{host}{colon}{port}{slash}"
-    location = f"{origin}{quoted_path(path)}{request.quoted_query}"
+    query = quote(request.query_string, safe=string.punctuation)
+    location = origin + quote(path, safe=PATH_CHARACTERS) + (query and f"?{query}")
     return Response(status=status, headers={"Location": location})

