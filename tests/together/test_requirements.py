@@ -7,7 +7,8 @@ from importlib.metadata import packages_distributions, requires
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from tests.core.test_layers import SOURCES, imported
+from petstore.extensions import EXTENSIONS
+from tests.core.test_layers import SOURCES, extension_of, imported
 from tests.harness.documents import rows_of
 from tests.harness.servers import ROOT
 
@@ -44,11 +45,20 @@ def test_documented_generators_are_those_that_are_tried():
         assert pins[generator.partition(",")[0]] == version
 
 
-def test_requirements_begin_with_the_libraries_that_modules_import():
-    used = {name.split(".")[0] for module in SOURCES for name in imported(module)}
-    libraries = packages_distributions()
-    needed = {libraries[name][0] for name in used & libraries.keys()}
-    requirements = (ROOT / "requirements.txt").read_text()
-    ours, _, _ = requirements.partition("\n\n")
-    listed = set(re.findall(r"^([^[\n]+).*==", ours, re.MULTILINE))
-    assert listed == needed | {"hiredis"}  # with which redis-py reads replies
+def libraries_of(extension: str | None) -> set[str]:
+    """Return the packages that an extension, or the core, imports."""
+    modules = [module for module in SOURCES if extension_of(module) == extension]
+    names = {name.split(".")[0] for module in modules for name in imported(module)}
+    packages = packages_distributions()
+    return {packages[name][0] for name in names & packages.keys()}
+
+
+def test_requirements_name_what_the_core_and_then_each_extension_imports():
+    core = libraries_of(None)
+    needed = {"What the core uses": core | {"hiredis"}}  # redis-py uses that
+    for name in EXTENSIONS:
+        needed[f"Of the extension {name}"] = libraries_of(name) - core
+    *blocks, _ = (ROOT / "requirements.txt").read_text().split("\n\n")
+    packages = re.compile(r"^([^#[\n]+).*==", re.MULTILINE)
+    listed = {b[2:].partition(".")[0]: {*packages.findall(b)} for b in blocks}
+    assert listed == {title: names for title, names in needed.items() if names}

@@ -169,3 +169,13 @@ def test_metric_is_counted(client: FlaskClient):
         return float(re.search(listed, text, re.MULTILINE)[1]) - size
 
     assert count() == count() - len("[]")
+
+
+def test_feed_shows_available_animals_to_everybody(
+    app: Flask, client: FlaskClient, project: Project
+):
+    ids = [add(client, status=each)["id"] for each in ("available", "sold")]
+    stranger = app.test_client()
+    [shown] = stranger.get(f"/feeds/{project.slug}").json["items"]
+    assert shown == {"id": f"{ids[0]}", "content_text": "Rex"}
+    assert stranger.get("/feeds/nobody").status_code == 404

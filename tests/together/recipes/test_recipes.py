@@ -51,6 +51,7 @@ def apply(name: str, copy: Path) -> None:
     file = copy
     for words, block in BLOCK.findall(recipe):
         if created := CREATE.search(words):
+            (copy / created[1]).parent.mkdir(exist_ok=True)
             (copy / created[1]).write_text(block)
             continue
         if changed := CHANGE.search(words):
