@@ -39,10 +39,6 @@ def prefix_of(key: str) -> str | None:
     return key[:PREFIX_LENGTH]
 
 
-def is_prefix(text: str) -> bool:
-    return bool(re.fullmatch(PREFIX_PATTERN, text))
-
-
 def contains_key(text: str) -> bool:
     return bool(_KEY.search(text))
 

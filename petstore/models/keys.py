@@ -8,8 +8,8 @@ from peewee import SQL, Case, Expression, Function, Query, fn
 import petstore.models.activity  # noqa: F401 (it records what happens to keys)
 from petstore import clock, timeouts
 from petstore.events import emit_after_commit
-from petstore.models import NotFound, Retention, RuleError, WriteQueue, retentions
-from petstore.models.credentials import digest_of, is_prefix, new_key, prefix_of
+from petstore.models import Retention, RuleError, WriteQueue, retentions
+from petstore.models.credentials import digest_of, new_key, prefix_of
 from petstore.models.grants import FULL, FULL_GRANT, Grant
 from petstore.models.projects import Project
 from petstore.storage import BaseModel, compiled, db, placeholder
@@ -20,21 +20,12 @@ KEEP_ENDED_MS = 30 * clock.MS_PER_DAY
 # The last use of a key is written at most once in this time.
 USE_STEP_MS = 10 * clock.MS_PER_MINUTE
 DELETED_AT_ONCE = 20
-STATUSES = ("working", "ended")
-# The columns that can be changed; the activity of the project shows the change.
-CHANGEABLE = ("label", "per_minute", "per_day", "origins")
 # The columns that a key passes on to its successor.
 INHERITED = ("label", *FULL_GRANT.columns, "expires_ms", "banned_until_ms")
 
 
 class KeyNotActive(RuleError):
     text = "The key {} is revoked, expired or rotated already."
-
-
-class LastFullKey(RuleError):
-    """No other key of the project may issue keys."""
-
-    text = "The key {} is the last full key of its project."
 
 
 class TooManyKeys(RuleError):
@@ -117,7 +108,7 @@ class Key(BaseModel):
         return Case(None, [(retires_first, cls.retires_ms)], the_other)
 
     @classmethod
-    def _with_ends(cls) -> "peewee.ModelSelect[Self]":
+    def with_ends(cls) -> "peewee.ModelSelect[Self]":
         """Return a query for keys with `ends_ms` and projects that are not deleted."""
         ends_ms = cls._ends_by_itself().alias("ends_ms")
         keys = cls.select(cls, Project, ends_ms).join(Project)
@@ -136,7 +127,7 @@ class Key(BaseModel):
         )
 
     @classmethod
-    def _ended(cls, project_id: int, now: int) -> "peewee.ModelSelect[Self]":
+    def ended(cls, project_id: int, now: int) -> "peewee.ModelSelect[Self]":
         """Return a query for the ids of ended keys that are kept."""
         ends = cls.ends()
         return (
@@ -147,14 +138,9 @@ class Key(BaseModel):
         )
 
     @classmethod
-    def kept_ids(cls, project_id: int) -> list[int]:
-        selects, now = (cls.working, cls._ended), clock.now_ms()
-        return [key.id for select in selects for key in select(project_id, now)]
-
-    @classmethod
     def _delete_ended(cls, project_id: int, now: int) -> None:
         """Delete a few of the ended keys that are not kept, with their sessions."""
-        is_surplus = cls.id.not_in(cls._ended(project_id, now))
+        is_surplus = cls.id.not_in(cls.ended(project_id, now))
         few = (
             cls.select(cls.id)
             .where(cls.project == project_id, cls.ends() <= now, is_surplus)
@@ -166,28 +152,13 @@ class Key(BaseModel):
     @classmethod
     def find_by_prefix(cls, prefix: str) -> Self | None:
         """Return the key with that prefix, unless its project is being deleted."""
-        return cls._with_ends().where(cls.prefix == prefix).get_or_none()
-
-    @classmethod
-    def get_own(cls, project_id: int, prefix: str) -> Self:
-        """Return one key of the project; raises `NotFound`."""
-        key = cls.find_by_prefix(prefix) if is_prefix(prefix) else None
-        if key is None or key.project_id != project_id:
-            raise NotFound("key", prefix)
-        return key
+        return cls.with_ends().where(cls.prefix == prefix).get_or_none()
 
     @classmethod
     def all_by_id(cls, project: Project | None) -> list[Self]:
         is_kept = cls.ends() > clock.now_ms() - KEEP_ENDED_MS
-        keys = cls._with_ends().where(is_kept).order_by(cls.id)
+        keys = cls.with_ends().where(is_kept).order_by(cls.id)
         return list(keys.where(cls.project == project) if project else keys)
-
-    @classmethod
-    def listed(cls, project_id: int, status: str) -> list[Self]:
-        select = cls._ended if status == "ended" else cls.working
-        found = select(project_id, clock.now_ms())
-        keys = cls._with_ends().where(cls.id.in_(found))
-        return list(keys.order_by(cls.id.desc()))
 
     @property
     def state(self) -> str:
@@ -227,47 +198,12 @@ class Key(BaseModel):
             inherited = {name: getattr(old, name) for name in INHERITED}
             return Key._add(old.project_id, **inherited)
 
-    def change(self, grant: Grant, label: str | None) -> bool:
-        """Change all but the role, and return whether anything is another now.
-
-        Raises `RuleError`, as for a key that has ended.
-        """
-        # Limits that stay may be above those of the project, which then count.
-        if (grant.per_minute, grant.per_day) != (self.per_minute, self.per_day):
-            grant.require_within(self.project.quota)
-        new: dict[str, Any] = {"label": label, **grant.columns}
-        is_working = (Key.id == self.id) & Key.works_at(clock.now_ms())
-        with db.atomic():
-            db.lock_until_commit(self.project_id)  # nobody changes it meanwhile
-            old = Key.get_or_none(is_working)
-            if not Key.update(new).where(is_working).execute():
-                raise KeyNotActive(self.prefix)
-            was = {name: getattr(old, name) for name in CHANGEABLE}
-            was = {name: value for name, value in was.items() if value != new[name]}
-            if was:
-                self._emit("key_changed", **{name: new[name] for name in was}, was=was)
-            return bool(was)
-
-    def is_last_full(self) -> bool:
-        """Return whether it is the only full key that works, besides rotated ones."""
-        stays = (Key.id == self.id) | Key.retires_ms.is_null()
-        keys = Key.working(self.project_id, clock.now_ms())
-        ids = [key.id for key in keys.where(Key.role == FULL, stays)]
-        return ids == [self.id]
-
-    def revoke(self, *, may_be_last: bool = True) -> None:
-        """End the key on its next request.
-
-        Raises `LastFullKey` for the last full key, unless `may_be_last`.
-        """
+    def revoke(self) -> None:
+        """End the key on its next request."""
         update = Key.update(revoked_ms=clock.now_ms()).where(
             Key.id == self.id, Key.revoked_ms.is_null()
         )
         with db.atomic():
-            if self.role == FULL and not may_be_last:
-                db.lock_until_commit(self.project_id)
-                if self.is_last_full():
-                    raise LastFullKey(self.prefix)
             if update.execute():
                 self._emit("key_revoked")
 

@@ -10,10 +10,10 @@ from petstore.models.grants import (
     ROLES,
     WRITE,
 )
-from petstore.models.keys import STATUSES
 from petstore.schemas import StrictSchema, TextSchema
 from petstore.schemas.fields import Choice, Name, UrlInteger, Words
 
+STATUSES = ("working", "ended")
 # What a key may be for, and the roles that it may have for that.
 KEY_KINDS = {
     "staff": (WRITE,),

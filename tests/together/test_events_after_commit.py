@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
+from petstore.extensions.dashboard import keys
 from petstore.extensions.hosting.models import Domain
 from petstore.models.activity import Event
 from petstore.models.grants import FULL_GRANT
@@ -39,7 +40,7 @@ def told(own_key: Key, capfd: pytest.CaptureFixture[str]) -> Told:
 
 CHANGES = {
     "key_created": lambda project, _key: Key.issue(project),
-    "key_changed": lambda _project, key: key.change(FULL_GRANT, "Till"),
+    "key_changed": lambda _project, key: keys.change(key, FULL_GRANT, "Till"),
     "key_banned": lambda _project, key: Key.ban(key.id, 2**62),
     "key_rotated": lambda _project, key: key.rotate(60),
     "key_revoked": lambda _project, key: key.revoke(),

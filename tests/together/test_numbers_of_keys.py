@@ -6,6 +6,7 @@ from itertools import product
 
 import pytest
 
+from petstore.extensions.dashboard.keys import list_keys
 from petstore.extensions.dashboard.models import Session
 from petstore.models import keys
 from petstore.models.callers import Caller
@@ -71,7 +72,7 @@ def issue_and_revoke(project: Project) -> str:
 
 
 def ended(project: Project) -> list[str]:
-    return [key.prefix for key in Key.listed(project.id, "ended")]
+    return [key.prefix for key in list_keys(project.id, "ended")]
 
 
 def test_the_newest_ended_keys_are_kept_for_30_days(
@@ -122,7 +123,7 @@ def test_queries_and_states_agree_on_which_keys_work(project: Project):
         Key.create(
             prefix=f"{number}", **common, **dict(zip(columns, each, strict=True))
         )
-    working = Key.listed(project.id, "working")
+    working = list_keys(project.id, "working")
     for number in range(4**3):
         key = Key.find_by_prefix(f"{number}")
         ends = [end for end in (key.expires_ms, key.retires_ms) if end is not None]

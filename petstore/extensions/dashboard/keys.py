@@ -1,5 +1,6 @@
 """/dashboard/keys: list, issue, change, rotate and revoke keys."""
 
+import re
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -8,6 +9,7 @@ from flask import render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from petstore import clock
+from petstore.events import emit_after_commit
 from petstore.extensions.dashboard.forms import (
     EMPTY,
     UNCHANGED,
@@ -23,7 +25,8 @@ from petstore.extensions.dashboard.lists import read_query
 from petstore.extensions.dashboard.pages import PageBlueprint
 from petstore.extensions.dashboard.sessions import current_project
 from petstore.extensions.dashboard.sign_in import NOT_CONFIRMED, is_confirmed
-from petstore.models.credentials import PREFIX_LENGTH
+from petstore.models import NotFound
+from petstore.models.credentials import PREFIX_LENGTH, PREFIX_PATTERN
 from petstore.models.grants import (
     FULL,
     Grant,
@@ -32,10 +35,18 @@ from petstore.models.grants import (
     OneLimitMissing,
 )
 from petstore.models.key_usage import totals_of
-from petstore.models.keys import STATUSES, Key, LastFullKey
+from petstore.models.keys import Key, KeyNotActive
 from petstore.models.plans import LimitMissing
 from petstore.schemas import text_of
-from petstore.schemas.keys import KEY_KINDS, KeyForm, KeyQuery, NewKeyForm, RotationForm
+from petstore.schemas.keys import (
+    KEY_KINDS,
+    STATUSES,
+    KeyForm,
+    KeyQuery,
+    NewKeyForm,
+    RotationForm,
+)
+from petstore.storage import db
 
 INDEX = "keys.keys"
 CHANGE_FORM = KeyForm()
@@ -61,7 +72,7 @@ bp = PageBlueprint("keys", __name__, "/keys", required_role=FULL, has_reserve=Tr
 @bp.get("")
 def keys(form: Form = EMPTY) -> str:
     _, parameters = read_query(KeyQuery())
-    rows = Key.listed(current_project().id, parameters["status"])
+    rows = list_keys(current_project().id, parameters["status"])
     return render_template(
         "keys.html",
         keys=rows,
@@ -87,13 +98,14 @@ def issue_key(label: str | None, days: int | None, **granted: Any) -> Outcome:
 
 @bp.get("/<prefix>")
 def key(prefix: str, form: Form = EMPTY) -> str:
-    key = Key.get_own(current_project().id, prefix)
+    key = _own_key(prefix)
     change = filled_in(form, url_for(".key", prefix=prefix))
     kept = {name: text_of(getattr(key, name)) for name in CHANGE_FORM.fields}
     return render_template(
         "key.html",
         key=key,
         totals=totals_of([key]),
+        is_last_full=_is_last_full(key),
         quota=current_project().quota,
         form=form,
         change=replace(change, values=kept | change.values),
@@ -104,9 +116,9 @@ def key(prefix: str, form: Form = EMPTY) -> str:
 @loads_form(CHANGE_FORM, form_page=key, fields=FIELDS)
 @idempotent
 def change_key(prefix: str, label: str | None, **granted: Any) -> Outcome:
-    found = Key.get_own(current_project().id, prefix)
+    found = _own_key(prefix)
     grant = Grant(found.role, **granted)
-    is_changed = found.change(grant, label)
+    is_changed = change(found, grant, label)
     said = f"Saved the key. {grant.note}".rstrip() if is_changed else UNCHANGED
     return Outcome("keys.key", said, {"prefix": prefix})
 
@@ -115,18 +127,21 @@ def change_key(prefix: str, label: str | None, **granted: Any) -> Outcome:
 @loads_form(RotationForm(), form_page=key)
 @issues_key
 def rotate_key(prefix: str, grace: int) -> Outcome:
-    old = Key.get_own(current_project().id, prefix)
+    old = _own_key(prefix)
     new_key = old.rotate(grace)
-    return _show_once(new_key, Key.get_own(current_project().id, prefix))
+    return _show_once(new_key, _own_key(prefix))
 
 
 @bp.post("/<prefix>/revoke")
 def revoke_key(prefix: str) -> ResponseReturnValue:
     """End a key on its next request; to end the last full key, enter it again."""
-    found = Key.get_own(current_project().id, prefix)
-    try:
-        found.revoke(may_be_last=False)
-    except LastFullKey:
+    found = _own_key(prefix)
+    with db.atomic():
+        db.lock_until_commit(found.project_id)
+        is_last = _is_last_full(found)
+        if not is_last:
+            found.revoke()
+    if is_last:
         if not is_confirmed():
             return key(prefix, NOT_CONFIRMED), 403
         found.revoke()
@@ -136,14 +151,58 @@ def revoke_key(prefix: str) -> ResponseReturnValue:
 @bp.post("/<prefix>/unban")
 @idempotent
 def unban_key(prefix: str) -> Outcome:
-    Key.get_own(current_project().id, prefix).unban()
+    _own_key(prefix).unban()
     said = "Ended the ban. The key works again."
     return Outcome("keys.key", said, {"prefix": prefix})
 
 
+def list_keys(project_id: int, status: str) -> list[Key]:
+    select = Key.ended if status == "ended" else Key.working
+    found = Key.with_ends().where(Key.id.in_(select(project_id, clock.now_ms())))
+    return list(found.order_by(Key.id.desc()))
+
+
+def change(key: Key, grant: Grant, label: str | None) -> bool:
+    """Change a key, all but its role, and return whether anything is another now.
+
+    Call it in a transaction. Raises `RuleError`, as for a key that has ended.
+    """
+    # Limits that stay may be above those of the project, which then count.
+    if (grant.per_minute, grant.per_day) != (key.per_minute, key.per_day):
+        grant.require_within(key.project.quota)
+    db.lock_until_commit(key.project_id)  # nobody changes it meanwhile
+    old = Key.get_or_none(Key.id == key.id, Key.works_at(clock.now_ms()))
+    if old is None:
+        raise KeyNotActive(key.prefix)
+    new = {"label": label, **grant.columns}
+    was: dict[str, Any] = {name: getattr(old, name) for name in new}
+    was = {name: value for name, value in was.items() if value != new[name]}
+    if was:
+        changed: dict[str, Any] = {name: new[name] for name in was}
+        Key.update(changed).where(Key.id == key.id).execute()
+        facts = {"project": key.project.slug, "key": key.prefix, "was": was}
+        emit_after_commit("key_changed", **facts, **changed)
+    return bool(was)
+
+
+def _own_key(prefix: str) -> Key:
+    """Return a key of the project; raises `NotFound`."""
+    key = Key.find_by_prefix(prefix) if re.fullmatch(PREFIX_PATTERN, prefix) else None
+    if key is None or key.project_id != current_project().id:
+        raise NotFound("key", prefix)
+    return key
+
+
+def _is_last_full(key: Key) -> bool:
+    """Return whether it is the only full key that works, besides rotated ones."""
+    stays = (Key.id == key.id) | Key.retires_ms.is_null()
+    keys = Key.working(key.project_id, clock.now_ms())
+    return [full.id for full in keys.where(Key.role == FULL, stays)] == [key.id]
+
+
 def _show_once(new_key: str, old: Key | None = None, note: str = "") -> Outcome:
     prefix = new_key[:PREFIX_LENGTH]
-    key = Key.get_own(current_project().id, prefix)
+    key = _own_key(prefix)
     api = f"{request.host_url}v1"
     page = render_template(
         "new_key.html",

@@ -92,8 +92,10 @@ def history(project_id: int, days: int) -> list[Day]:
     today = clock.now_ms() // clock.MS_PER_DAY
     counts = (KeyUsage.served, KeyUsage.refused)
     sums = [Cast(fn.SUM(each), "bigint") for each in counts]
+    now = clock.now_ms()
+    kept = (*Key.working(project_id, now), *Key.ended(project_id, now))
     # Without the ids of its keys, a database may read the days of all projects.
-    is_of_project = KeyUsage.key.in_(Key.kept_ids(project_id))
+    is_of_project = KeyUsage.key.in_([key.id for key in kept])
     rows = KeyUsage.select(KeyUsage.day, *sums).where(is_of_project)
     days_used: Any = rows.where(KeyUsage.day > today - days).group_by(KeyUsage.day)
     found = {day: figures for day, *figures in days_used.tuples()}

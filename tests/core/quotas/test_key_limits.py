@@ -125,7 +125,7 @@ def test_rotated_key_begins_at_zero(
     client_of: Callable, limited: FlaskClient, project: Project
 ):
     send(limited, 3)
-    [old] = Key.listed(project.id, "working")
+    [old] = Key.all_by_id(project)
     successor = client_of(old.rotate(60))
     assert send(successor, 3) == [200, 200, 429]
     assert send(limited) == [429]

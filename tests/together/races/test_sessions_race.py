@@ -2,6 +2,7 @@
 
 from itertools import cycle, islice
 
+from petstore.extensions.dashboard.keys import list_keys
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from tests.harness.crowds import at_once
@@ -49,5 +50,5 @@ def test_one_of_all_full_keys_stays_until_it_is_confirmed(
         )
         statuses = [answer.status_code for answer in answers]
         assert sorted(statuses) == [200] * (FULL_KEYS - 1) + [403]
-        [last] = Key.listed(project.id, "working")
+        [last] = list_keys(project.id, "working")
         last.revoke()
