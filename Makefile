@@ -4,11 +4,10 @@ BIN := $(VENV)/bin
 PORT ?= 8000
 SEEDS ?= 1000
 TIMES ?= 1
-MUTANTS ?= 100
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test core simulate plant mutants cost bench latency torture e2e clients pictures marks lint
+.PHONY: help run test core simulate plant cost bench latency torture e2e clients pictures lint
 
 help: ## Show this help
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -50,9 +49,6 @@ simulate: $(VENV)/test.stamp ## Run the service in simulated time, on $SEEDS see
 plant: $(VENV)/test.stamp ## Plant bugs to see whether the simulation finds them
 	$(BIN)/python -m tests.together.simulation.plant
 
-mutants: $(VENV)/mutants.stamp ## Plant $MUTANTS faults (100) to see whether the tests find them (an hour)
-	$(BIN)/python -m tests.together.mutants $(MUTANTS)
-
 torture: $(VENV)/test.stamp ## Run the fault injection campaigns (TIMES=30: an hour)
 	TIMES=$(TIMES) $(BIN)/pytest tests/together/torture tests/together/test_all_routes.py
 
@@ -80,9 +76,6 @@ clients: $(VENV)/clients.stamp ## Generate clients in six languages, and let eac
 
 pictures: $(VENV)/e2e.stamp ## Take the pictures of the documentation, in docs/images
 	$(BIN)/python -m tests.together.pictures
-
-marks: $(VENV)/marks.stamp ## Check the service against other people's lists, and write tests/together/marks/README.md
-	$(BIN)/python -m tests.together.marks $(MARKS)
 
 lint: $(VENV)/test.stamp ## Check formatting, style and types
 	$(BIN)/ruff format --check .
@@ -128,13 +121,6 @@ $(VENV)/image/wheels.stamp: deploy/requirements.hashed.txt $(VENV)/image/base.ta
 		--require-hashes --requirement=$< --dest=$(@D)/wheels
 	@touch $@
 
-$(VENV)/marks.stamp: $(VENV)/e2e.stamp tests/requirements-marks.txt tests/together/marks/requirements-httplint.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r tests/requirements-marks.txt
-	$(BIN)/python -m venv $(VENV)/httplint
-	$(VENV)/httplint/bin/python -m pip install --quiet --disable-pip-version-check \
-		-r tests/together/marks/requirements-httplint.txt
-	@touch $@
-
 # The release before this one, for the test of upgrades: its files from the history, and
 # a virtual environment with what it requires.
 $(VENV)/before.stamp: CHANGELOG.md | $(BIN)/python
@@ -155,11 +141,6 @@ $(VENV)/before.stamp: CHANGELOG.md | $(BIN)/python
 $(VENV)/bench.stamp: $(VENV)/test.stamp benchmarks/yardsticks/requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --target=$(VENV)/bench \
 		-c requirements.txt -r benchmarks/yardsticks/requirements.txt
-	@touch $@
-
-$(VENV)/mutants.stamp: $(VENV)/test.stamp
-	$(BIN)/python -m venv $(VENV)/mutants
-	$(VENV)/mutants/bin/python -m pip install --quiet --disable-pip-version-check cosmic-ray==8.7.0
 	@touch $@
 
 $(VENV)/test.stamp: requirements.txt tests/requirements.txt | $(BIN)/python

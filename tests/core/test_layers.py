@@ -1,17 +1,13 @@
 """Import order: a module imports only from its own layer and those below it."""
 
-import ast
 import re
-from functools import cache
 from graphlib import TopologicalSorter
-from pathlib import Path
 
 import pytest
 
-import petstore
 from tests.harness.documents import code_in, rows_of
+from tests.harness.sources import SOURCES, extension_of, imported
 
-PACKAGE = Path(petstore.__file__).parent
 # Lowest layer first. Modules in one row do not import each other.
 LAYERS = [code_in(row[0]) for row in rows_of("architecture.md", "The import order")]
 HEIGHTS = {name: height for height, names in enumerate(LAYERS) for name in names}
@@ -20,33 +16,8 @@ TIME = re.compile(r"\btime\.(\w+)\(")
 NAME_OF_A_SERVER = re.compile(r"RAW_URI|REQUEST_URI|[\"'](gunicorn|werkzeug|uwsgi)\.")
 
 
-SOURCES = {
-    ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(
-        ".__init__"
-    ): path.read_text()
-    for path in sorted(PACKAGE.rglob("*.py"))
-}
 MIGRATIONS = {name for name in SOURCES if ".storage.migrations." in name}
 MODULES = SOURCES.keys() - MIGRATIONS
-
-
-@cache
-def imported(module: str) -> set[str]:
-    """Return the full name of every import, for type checkers as well."""
-    names = set()
-    for node in ast.walk(ast.parse(SOURCES[module])):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, "imports are absolute"
-            names |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return names
-
-
-def extension_of(module: str) -> str | None:
-    """Return the extension that a module belongs to; None for the core."""
-    _, *parts = module.split(".")
-    return parts[1] if len(parts) > 1 and parts[0] == "extensions" else None
 
 
 def layer_of(module: str) -> str:

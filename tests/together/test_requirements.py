@@ -8,9 +8,9 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from petstore.extensions import EXTENSIONS
-from tests.core.test_layers import SOURCES, extension_of, imported
 from tests.harness.documents import rows_of
 from tests.harness.servers import ROOT
+from tests.harness.sources import SOURCES, extension_of, imported
 
 PIN = re.compile(r"^([\w.-]+)==([\w.]+)", re.MULTILINE)
 

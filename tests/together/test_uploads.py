@@ -6,9 +6,9 @@ from collections.abc import Callable
 import pytest
 
 from petstore.extensions.dashboard.sessions import COOKIE
-from tests.core.server.conftest import key, serve, server_environ, service, wire
 from tests.core.server.requests import CHUNKED
 from tests.harness.form_keys import form_key
+from tests.harness.gunicorn_fixtures import key, serve, server_environ, service, wire
 from tests.harness.servers import Gunicorn
 from tests.harness.visitors import Visitor
 from tests.harness.wire import Wire, get, is_served

@@ -1,7 +1,6 @@
 """How much of one caller runs at once: the turns of addresses and of keys."""
 
 from collections.abc import Callable
-from time import monotonic
 
 import pytest
 from flask import Flask
@@ -11,36 +10,13 @@ from petstore.models.credentials import new_key
 from petstore.models.grants import FULL_GRANT, PUBLIC, Grant
 from petstore.models.keys import Key
 from petstore.models.projects import Project
-from petstore.timeouts import LIMITS
-from petstore.web.turns import Name, network_of, turns_of
+from petstore.web.turns import network_of, turns_of
 from tests.harness.databases import of_one_engine
+from tests.harness.turns import HERE, MOST, fill, is_free, key_id, nobody_waits
 
-MOST, HERE = LIMITS.running_requests, "127.0.0.1"
+__all__ = ["key_id", "nobody_waits"]  # fixtures
 FIGURES = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
-pytestmark = of_one_engine
-
-
-def fill(app: Flask, name: Name) -> None:
-    """Take all turns of a caller, who has none."""
-    for _ in range(MOST):
-        assert turns_of(app).acquire(name, monotonic())
-
-
-def is_free(app: Flask, name: Name) -> bool:
-    """Return whether nobody has a turn of the caller."""
-    return name not in turns_of(app)._running
-
-
-@pytest.fixture
-def key_id(key: str) -> int:
-    """The id of the project's key."""
-    return Key.get(Key.prefix == key[:16]).id
-
-
-@pytest.fixture(autouse=True)
-def limits(set_limits: Callable[..., None]) -> None:
-    """Limits with which nobody waits for a turn."""
-    set_limits(waiting_requests=0)
+pytestmark = [of_one_engine, pytest.mark.usefixtures("nobody_waits")]
 
 
 def test_crowd_of_an_address_is_refused_as_an_error(app: Flask, stranger: FlaskClient):

@@ -9,10 +9,11 @@ from petstore.extensions.dashboard import exclusively
 from petstore.extensions.sheets import exports
 from petstore.models.projects import Project
 from petstore.web.turns import turns_of
-from tests.core.api.test_turns import HERE, fill, is_free, key_id, limits
 from tests.harness.browser import Browser
+from tests.harness.turns import HERE, fill, is_free, key_id, nobody_waits
 
-__all__ = ["key_id", "limits"]  # fixtures
+__all__ = ["key_id", "nobody_waits"]  # fixtures
+pytestmark = pytest.mark.usefixtures("nobody_waits")
 
 
 def test_session_counts_by_its_key(app: Flask, browser: Browser, key_id: int):
