@@ -1,9 +1,7 @@
 """Schemas of requests and responses."""
 
-import csv
-import io
 from collections.abc import Iterator
-from itertools import chain, repeat
+from itertools import repeat
 from typing import Any
 
 from marshmallow import (
@@ -11,10 +9,9 @@ from marshmallow import (
     Schema,
     ValidationError,
     missing,
-    pre_load,
     validates_schema,
 )
-from marshmallow.fields import Field, List
+from marshmallow.fields import Field
 
 from petstore.schemas.fields import Integer, Stored
 
@@ -24,7 +21,6 @@ UNKNOWN = "is unknown"
 Columns = tuple[
     dict[str, Field[Any]], tuple[str, ...], list[str], list[tuple[str, str, Field[Any]]]
 ]
-SHOWN = "shown."  # prefix of hidden fields, which hold what a form has shown
 
 
 class StrictSchema(Schema):
@@ -95,70 +91,6 @@ class ChangeSchema(StrictSchema):
         if not members:
             keys = [each.data_key or name for name, each in self.load_fields.items()]
             raise ValidationError(f"must have {' or '.join(keys)}", "body")
-
-
-class TextSchema(StrictSchema):
-    """A form or a line of a file, whose values are texts, as `text_of` writes them."""
-
-    def on_bind_field(self, field_name: str, field_obj: Field[Any]) -> None:
-        if isinstance(field_obj, Integer):
-            field_obj.is_text = True
-
-    @pre_load
-    def read_texts(self, texts: dict[str, str], **_: Any) -> dict[str, Any]:
-        """Leave out empty texts, which count as missing, and split lists.
-
-        Commas and line breaks separate the items of a list.
-        """
-        lists = {
-            field.data_key or name
-            for name, field in self.load_fields.items()
-            if isinstance(field, List)
-        }
-        return {
-            name: _items(text) if name in lists else text
-            for name, text in texts.items()
-            if text.strip()
-        }
-
-
-class ChangeForm(TextSchema):
-    """A form that loads only the fields that somebody has changed.
-
-    Beside each field, a hidden one (`shown.…`) holds what the form has shown.
-    """
-
-    def load(self, data: Any, **options: Any) -> Any:
-        changed = {
-            name: text
-            for name, text in data.items()
-            if not name.startswith(SHOWN) and text != data.get(f"{SHOWN}{name}")
-        }
-        unchanged = [
-            name
-            for name, each in self.load_fields.items()
-            if (each.data_key or name) not in changed
-        ]
-        return super().load(changed, partial=unchanged, **options)
-
-
-def text_of(value: Any) -> str:
-    """Return a dumped value as a text that a `TextSchema` can load.
-
-    A list becomes a line of CSV.
-    """
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, list):
-        line = io.StringIO()
-        csv.writer(line).writerow(map(text_of, value))
-        return line.getvalue().removesuffix("\r\n")
-    return "" if value is None else str(value)
-
-
-def _items(text: str) -> list[str]:
-    lines = io.StringIO(text, newline="")
-    return list(chain(*csv.reader(lines, skipinitialspace=True)))
 
 
 def faults_of(error: ValidationError) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Kinds of values in bodies, parameters and forms, each with its rule."""
+"""Kinds of values in bodies and parameters, each with its rule."""
 
 import re
 import unicodedata
@@ -15,7 +15,6 @@ INT64_MAX = 2**63 - 1
 INTEGER_PATTERN = "0|[1-9][0-9]{0,18}"
 MAX_NAME_LENGTH = 200
 
-_TYPED_NUMBER = re.compile("#?([0-9]+)(?:[.,]0)?")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 # Letters that nobody sees, beside white space and format characters.
 _FILLERS = "\u115f\u1160\u2800\u3164\uffa0"
@@ -135,23 +134,6 @@ class Choice(Stored, fields.String):
         if value not in self.choices:
             raise self.make_error("invalid")
         return str(value)
-
-
-class NumberOrName(fields.Field[int | str]):
-    """A category as people type it: its number, also as 7.0, or its name."""
-
-    def _deserialize(self, value: str, *_: Any, **__: Any) -> int | str:
-        text = value.strip()
-        if number := _TYPED_NUMBER.fullmatch(text):
-            return int(UrlInteger().deserialize(str(number[1])))
-        return str(Name().deserialize(text))
-
-
-class Words(fields.Field[tuple[str, ...]]):
-    """Words in a field of a form, separated by white space or commas."""
-
-    def _deserialize(self, value: str, *_: Any, **__: Any) -> tuple[str, ...]:
-        return tuple(re.findall(r"[^\s,]+", value))
 
 
 class Instant(fields.String):

@@ -2,14 +2,12 @@
 
 from petstore.models.orders import CLOSED, STATUSES
 from petstore.schemas import (
-    ChangeForm,
     ChangeSchema,
     ResourceSchema,
     StrictSchema,
-    TextSchema,
 )
 from petstore.schemas.fields import Choice, Instant, Integer, Name, UrlInteger
-from petstore.schemas.paging import DashboardQuery, PageQuery
+from petstore.schemas.paging import PageQuery
 
 INSTANT = {
     "format": "date-time",
@@ -70,21 +68,3 @@ class OrderQuery(PageQuery):
     pet_id = UrlInteger(
         data_key="petId", metadata={"description": "Only orders of this animal."}
     )
-
-
-class DashboardOrderQuery(DashboardQuery):
-    status = OrderStatus(load_default=None)
-    name = Name(load_default="")
-
-
-class OrderChangeForm(ChangeForm):
-    """The form that corrects the reference of an order, or erases it."""
-
-    reference = Name(load_default=None)
-
-
-class OrderForm(TextSchema):
-    """The form that reserves an animal, or says for whom a pending one is reserved."""
-
-    reference = Name(load_default=None)
-    of = Choice(("available", "pending"), load_default="available")

@@ -1,23 +1,11 @@
 """The parameters of lists."""
 
-from petstore.events import TOPICS
 from petstore.models import BEFORE_ALL
 from petstore.schemas import StrictSchema
-from petstore.schemas.fields import Choice, Name, UrlInteger
+from petstore.schemas.fields import UrlInteger
 
 DEFAULT_LIMIT = 20
 MAX_LIMIT = 100
-
-
-class DashboardQuery(StrictSchema):
-    """The parameters of a list of the dashboard, which begins at the first page."""
-
-    limit = UrlInteger(1, MAX_LIMIT, load_default=DEFAULT_LIMIT)
-    after = UrlInteger(load_default=None)
-    before = UrlInteger(load_default=None)
-    last = UrlInteger(1, 1, load_default=None)
-    whole = UrlInteger(1, 1, load_default=None)
-    page = UrlInteger(1, load_default=None)  # its number in the links of the list
 
 
 class PageQuery(StrictSchema):
@@ -35,11 +23,3 @@ class PageQuery(StrictSchema):
             "example": 0,
         },
     )
-
-
-class ActivityQuery(DashboardQuery):
-    topic = Choice(TOPICS, load_default=TOPICS[0])
-
-
-class RequestQuery(DashboardQuery):
-    id = Name(load_default=None)

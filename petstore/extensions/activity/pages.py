@@ -11,6 +11,7 @@ from petstore.extensions.dashboard import (
     Cursor,
     Listing,
     ListPage,
+    ListQuery,
     PageBlueprint,
     add_page,
     current_project,
@@ -19,7 +20,7 @@ from petstore.extensions.dashboard import (
 )
 from petstore.models.activity import Event
 from petstore.models.grants import FULL
-from petstore.schemas.paging import ActivityQuery
+from petstore.schemas.fields import Choice
 from petstore.settings import Settings
 
 INDEX = "activity.activity"
@@ -29,6 +30,10 @@ bp = PageBlueprint("activity", __name__, "/activity", required_role=FULL)
 
 def init_app(app: Flask, settings: Settings) -> None:
     add_page(app, bp, "Activity", INDEX, place=80)
+
+
+class ActivityQuery(ListQuery):
+    topic = Choice(TOPICS, load_default=TOPICS[0])
 
 
 @bp.get("")

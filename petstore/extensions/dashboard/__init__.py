@@ -43,6 +43,7 @@ from petstore.extensions.dashboard.pages import PageBlueprint as PageBlueprint
 from petstore.extensions.dashboard.pages import add_block as add_block
 from petstore.extensions.dashboard.pages import add_page as add_page
 from petstore.extensions.dashboard.pets import ANIMALS as ANIMALS
+from petstore.extensions.dashboard.schemas import ListQuery as ListQuery
 from petstore.extensions.dashboard.sessions import TOKEN as TOKEN
 from petstore.extensions.dashboard.sessions import current_project as current_project
 from petstore.extensions.dashboard.sessions import takes_long as takes_long

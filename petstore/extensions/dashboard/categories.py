@@ -21,6 +21,12 @@ from petstore.extensions.dashboard.listing import Cursor, Listing, ListPage
 from petstore.extensions.dashboard.lists import read_list, read_query
 from petstore.extensions.dashboard.merges import Merge
 from petstore.extensions.dashboard.pages import PageBlueprint
+from petstore.extensions.dashboard.schemas import (
+    CategoryChangeForm,
+    CategoryForm,
+    CategoryMergeForm,
+    ListQuery,
+)
 from petstore.extensions.dashboard.sessions import current_project, takes_long
 from petstore.extensions.dashboard.typed_names import (
     labels_of,
@@ -31,12 +37,6 @@ from petstore.extensions.dashboard.typed_names import (
 from petstore.models.categories import Category
 from petstore.models.grants import WRITE
 from petstore.models.pets import Pet, remove_category
-from petstore.schemas.categories import (
-    CategoryChangeForm,
-    CategoryForm,
-    CategoryMergeForm,
-)
-from petstore.schemas.paging import DashboardQuery
 from petstore.storage import close_connections, db
 
 INDEX = "dashboard_categories.categories"
@@ -56,7 +56,7 @@ bp = PageBlueprint(
 def categories(form: Form = EMPTY, category_id: int | None = None) -> str:
     """List categories by id; the form renames the category, or adds one without it."""
     project_id = current_project().id
-    page = read_list(INDEX, DashboardQuery(), list_categories)
+    page = read_list(INDEX, ListQuery(), list_categories)
     form = filled_in(form, url_for(INDEX))
     forms = {
         row.id: filled_in(EMPTY, url_for(RENAME, category_id=row.id))
@@ -96,7 +96,7 @@ def count_animals(project_id: int, ids: set[int]) -> dict[int, int]:
 @loads_form(CategoryForm(), form_page=categories)
 @idempotent
 def add_category(name: str) -> Outcome:
-    parameters, _ = read_query(DashboardQuery())
+    parameters, _ = read_query(ListQuery())
     category_id = new_category(current_project().id, name)
     said = f"Added the category {name} (no. {category_id})."
     return Outcome(INDEX, said, parameters, {"category": category_id})
@@ -106,7 +106,7 @@ def add_category(name: str) -> Outcome:
 @loads_form(CategoryChangeForm(), form_page=categories)
 @idempotent
 def rename_category(category_id: int, **changes: str | None) -> Outcome:
-    parameters, _ = read_query(DashboardQuery())
+    parameters, _ = read_query(ListQuery())
     project_id = current_project().id
     category = require_category(project_id, category_id, "name")
     old, new = category.name, changes.get("name", category.name)
@@ -134,7 +134,7 @@ def merge_category(category_id: int, into: int) -> ResponseReturnValue:
 
 @idempotent
 def begin_merge(category_id: int, into: int) -> Outcome:
-    parameters, _ = read_query(DashboardQuery())
+    parameters, _ = read_query(ListQuery())
     project_id = current_project().id
     Merge.begin(project_id, category_id, into)
     labels = labels_of(project_id, [category_id, into])
@@ -147,7 +147,7 @@ def begin_merge(category_id: int, into: int) -> Outcome:
 @bp.post("/<id:category_id>/delete")
 @idempotent
 def delete_category(category_id: int) -> Outcome:
-    parameters, _ = read_query(DashboardQuery())
+    parameters, _ = read_query(ListQuery())
     remove_category(current_project().id, category_id)
     facts = {"category": category_id, "removed": True}
     return Outcome(INDEX, f"Deleted category {category_id}.", parameters, facts)

@@ -30,9 +30,10 @@ from werkzeug.wrappers import Response
 from petstore import randomness
 from petstore.errors import ERRORS, ErrorResponse, InvalidRequest
 from petstore.events import note
+from petstore.extensions.dashboard.schemas import SHOWN, FormSchema
 from petstore.models import RuleError
 from petstore.models.stored_responses import Attempt, StoredResponse
-from petstore.schemas import SHOWN, TextSchema, faults_of
+from petstore.schemas import faults_of
 from petstore.web.application import current_request
 
 KEY = "key"  # the field of a form for a key, which is secret
@@ -166,7 +167,7 @@ def is_refusal(error: RuleError) -> bool:
 
 
 def loads_form(
-    schema: TextSchema,
+    schema: FormSchema,
     *,
     form_page: Callable[..., str],
     fields: Mapping[type[RuleError], str] = {},

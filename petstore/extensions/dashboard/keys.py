@@ -23,6 +23,15 @@ from petstore.extensions.dashboard.forms import (
 from petstore.extensions.dashboard.limits import count_new_key
 from petstore.extensions.dashboard.lists import read_query
 from petstore.extensions.dashboard.pages import PageBlueprint
+from petstore.extensions.dashboard.schemas import (
+    KEY_KINDS,
+    KEY_STATUSES,
+    KeyForm,
+    KeyQuery,
+    NewKeyForm,
+    RotationForm,
+    text_of,
+)
 from petstore.extensions.dashboard.sessions import current_project
 from petstore.extensions.dashboard.sign_in import NOT_CONFIRMED, is_confirmed
 from petstore.models import NotFound
@@ -37,15 +46,6 @@ from petstore.models.grants import (
 from petstore.models.key_usage import totals_of
 from petstore.models.keys import Key, KeyNotActive
 from petstore.models.plans import LimitMissing
-from petstore.schemas import text_of
-from petstore.schemas.keys import (
-    KEY_KINDS,
-    STATUSES,
-    KeyForm,
-    KeyQuery,
-    NewKeyForm,
-    RotationForm,
-)
 from petstore.storage import db
 
 INDEX = "keys.keys"
@@ -77,7 +77,7 @@ def keys(form: Form = EMPTY) -> str:
         "keys.html",
         keys=rows,
         totals=totals_of(rows),
-        statuses=STATUSES,
+        statuses=KEY_STATUSES,
         kinds=KEY_KINDS,
         quota=current_project().quota,
         form=filled_in(form, url_for(INDEX)),

@@ -30,12 +30,12 @@ from petstore.extensions.dashboard.listing import (
 )
 from petstore.extensions.dashboard.lists import read_list, read_query
 from petstore.extensions.dashboard.pages import PageBlueprint
+from petstore.extensions.dashboard.schemas import OrderChangeForm, OrderListQuery
 from petstore.extensions.dashboard.sessions import current_project
 from petstore.models.grants import WRITE
 from petstore.models.orders import STATUSES, Order, OrderClosed, OrderOpen
 from petstore.models.pets import Pet
 from petstore.models.projects import take_rows
-from petstore.schemas.orders import DashboardOrderQuery, OrderChangeForm
 
 INDEX = "dashboard_orders.orders"
 ORDER = "dashboard_orders.order"
@@ -50,7 +50,7 @@ bp = PageBlueprint(
 @bp.get("")
 def orders() -> str:
     project_id = current_project().id
-    page = read_list(INDEX, DashboardOrderQuery(), list_orders)
+    page = read_list(INDEX, OrderListQuery(), list_orders)
     counts: dict[str, Any] = dict.fromkeys(STATUSES)
     if not page.is_search:
         of_project = ((Order.project, project_id),)
@@ -98,7 +98,7 @@ def delete_order(order_id: int) -> Outcome:
 @bp.post("/<id:order_id>/cancel", defaults={"closed_as": "cancelled"})
 @idempotent
 def close_order(order_id: int, closed_as: str) -> Outcome:
-    parameters, _ = read_query(DashboardOrderQuery())
+    parameters, _ = read_query(OrderListQuery())
     project_id = current_project().id
     order = Order.change(project_id, order_id, status=closed_as)
     pet = Pet.get_whole(project_id, order.pet_id)

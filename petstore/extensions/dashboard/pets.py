@@ -28,6 +28,13 @@ from petstore.extensions.dashboard.listing import (
 from petstore.extensions.dashboard.lists import read_list
 from petstore.extensions.dashboard.orders import deeds_to, list_orders
 from petstore.extensions.dashboard.pages import PageBlueprint
+from petstore.extensions.dashboard.schemas import (
+    AnimalChangeForm,
+    AnimalForm,
+    OrderForm,
+    PetListQuery,
+    text_of,
+)
 from petstore.extensions.dashboard.sessions import current_project
 from petstore.extensions.dashboard.typed_names import labels_of, typed_category
 from petstore.models import BEFORE_ALL, RuleError
@@ -36,10 +43,7 @@ from petstore.models.grants import WRITE
 from petstore.models.orders import Order, correct_pet, require_no_order, withdraw_pet
 from petstore.models.pets import STATUSES, Pet
 from petstore.models.projects import take_rows
-from petstore.schemas import text_of
 from petstore.schemas.fields import INT64_MAX, INTEGER_PATTERN
-from petstore.schemas.orders import OrderForm
-from petstore.schemas.pets import AnimalChangeForm, AnimalForm, DashboardPetQuery
 
 ANIMALS = "dashboard_pets.animals"
 ANIMAL = "dashboard_pets.animal"
@@ -58,7 +62,7 @@ bp = PageBlueprint(
 @bp.get("")
 def animals(form: Form = EMPTY) -> str:
     project_id = current_project().id
-    page = read_list(ANIMALS, DashboardPetQuery(), list_animals)
+    page = read_list(ANIMALS, PetListQuery(), list_animals)
     category_id = page.values["category_id"]
     form = filled_in(form, url_for(ANIMALS))
     shown = {pet.category_id for pet in page.rows} | {category_id}

@@ -7,6 +7,7 @@ from petstore.extensions.dashboard import (
     Cursor,
     Listing,
     ListPage,
+    ListQuery,
     PageBlueprint,
     add_block,
     add_page,
@@ -19,7 +20,7 @@ from petstore.extensions.monitoring.models import FAILURES_KEPT, FailedRequest, 
 from petstore.models.grants import WRITE
 from petstore.models.key_usage import SHOWN_DAYS
 from petstore.models.plans import PLANS
-from petstore.schemas.paging import RequestQuery
+from petstore.schemas.fields import Name
 from petstore.settings import Settings
 from petstore.web.application import current_request
 from petstore.web.limiter import limiter_of
@@ -54,6 +55,10 @@ def usage() -> str:
         offers=fixed | {caller.plan: caller.quota},
         is_degraded=limiter_of(current_app).strategy.is_down,
     )
+
+
+class RequestQuery(ListQuery):
+    id = Name(load_default=None)
 
 
 @requests_bp.get("")

@@ -11,7 +11,7 @@ from typing import Self
 import orjson
 from marshmallow import EXCLUDE
 
-from petstore.schemas.pets import FilePetSchema
+from petstore.extensions.sheets.schemas import FilePetSchema
 
 DELIMITERS = ",;\t|~"
 FIELDS = FilePetSchema(unknown=EXCLUDE)

@@ -15,7 +15,7 @@ from petstore.models import BEFORE_ALL
 from petstore.models.categories import Category
 from petstore.models.orders import Order
 from petstore.models.pets import Pet
-from petstore.schemas import ResourceSchema, text_of
+from petstore.schemas import ResourceSchema
 from petstore.schemas.orders import OrderSchema
 from petstore.schemas.pets import PetSchema
 from petstore.storage import db
@@ -91,8 +91,11 @@ def _parts(export: Export, project_id: int, separator: str) -> Iterator[bytes]:
 
 
 def _cell(value: Any, separator: str) -> str:
-    text = text_of(value)
-    return defused(text, separator) if isinstance(value, str | list) else text
+    if isinstance(value, str):
+        return defused(value, separator)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "" if value is None else str(value)
 
 
 def _text(lines: Sequence[Sequence[str]], separator: str) -> bytes:

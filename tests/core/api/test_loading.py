@@ -17,7 +17,7 @@ from marshmallow import (
 
 from petstore.api.contract import Contract, Result
 from petstore.models.grants import WRITE
-from petstore.schemas import StrictSchema, TextSchema, text_of
+from petstore.schemas import StrictSchema
 from petstore.schemas.fields import Name
 from tests.harness.databases import of_one_engine
 
@@ -55,19 +55,6 @@ class ThingSchema(StrictSchema):
     @post_load
     def add_days(self, members: dict, **_: Any) -> dict:
         return {"days": (members["last"] - members["first"]).days} | members
-
-
-class TagsForm(TextSchema):
-    """A form with a list."""
-
-    tags = fields.List(fields.String())
-
-
-def test_items_of_a_list_are_read_as_they_are_written_and_as_people_type_them():
-    for text in ("old, grey", "old\r\ngrey", "old\rgrey", '"old"\n\ngrey\n'):
-        assert TagsForm().load({"tags": text}) == {"tags": ["old", "grey"]}
-    tags = ["a, b", 'say "c"', "one\nline"]
-    assert TagsForm().load({"tags": text_of(tags)}) == {"tags": tags}
 
 
 class LoadedSchema(StrictSchema):
