@@ -14,6 +14,8 @@ SHOWN_NAME_LENGTH = 80
 # application, as that of a request that the server could not read. The first hook
 # raises the error.
 UNREADABLE = "petstore.unreadable"
+# And of the seconds in which a body that the application reads has to arrive.
+BODY_SECONDS = "petstore.body_seconds"
 
 NO_HEADERS: Mapping[str, str] = {}
 RETRY_AFTER_A_SECOND = {"Retry-After": "1"}

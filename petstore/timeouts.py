@@ -17,7 +17,6 @@ class Limits:
 
     # A connection of a client, in seconds.
     request_seconds: float = 10.0  # to receive a whole request
-    upload_seconds: float = 60.0  # to receive the file of an import
     send_seconds: float = 30.0  # for the client to read a whole response
     linger_seconds: float = 2.0  # for the client to close its end of a connection
 
@@ -119,6 +118,7 @@ class Limits:
     moving_seconds: float = 1.0
 
     # Of the extension sheets. Other requests run between two parts of a file.
+    upload_seconds: float = 60.0  # to receive one
     exported_rows: int = 200  # in one part
     export_pause_seconds: float = 0.002  # about as long as a part takes
     imported_rows: int = 400  # in one part, if it is for the database

@@ -19,7 +19,7 @@ from gunicorn.http.unreader import IterUnreader
 from gunicorn.http.wsgi import base_environ
 
 from petstore import clock, timeouts
-from petstore.errors import UNREADABLE, ErrorResponse
+from petstore.errors import BODY_SECONDS, UNREADABLE, ErrorResponse
 from petstore.server.request import RequestReader
 from petstore.settings import SERVER_SOFTWARE
 
@@ -96,13 +96,16 @@ class Connection:
         length, expects = self._reader.late_bytes, self._reader.expects_continue
         environ = self._reader.pop_environ()
         if length:
-            pieces = self._late_pieces(environ["wsgi.input"].read(), expects=expects)
+            pieces = self._late_pieces(environ, environ["wsgi.input"].read(), expects)
             environ["wsgi.input"] = Body(LengthReader(IterUnreader(pieces), length))
         return environ
 
-    def _late_pieces(self, begun: bytes, *, expects: bool) -> Iterator[bytes]:
+    def _late_pieces(
+        self, environ: dict[str, Any], begun: bytes, expects: bool
+    ) -> Iterator[bytes]:
         """Yield a long body as it arrives; its time begins when it is first read."""
-        ends = clock.monotonic() + timeouts.LIMITS.upload_seconds
+        seconds = environ.get(BODY_SECONDS, timeouts.LIMITS.request_seconds)
+        ends = clock.monotonic() + seconds
         if expects:
             self._send(CONTINUE, timeouts.LIMITS.send_seconds)
         if begun:

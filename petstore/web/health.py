@@ -11,6 +11,7 @@ from petstore.models.secrets import Secret
 from petstore.storage import db
 from petstore.web.application import serve_on_every_host
 from petstore.web.limiter import limiter_of
+from petstore.web.turns import turns_of
 
 bp = Blueprint("health", __name__)
 
@@ -46,6 +47,7 @@ class Probe:
 def init_app(app: Flask) -> None:
     app.register_blueprint(bp)
     serve_on_every_host(app, "/healthz", "/readyz")
+    turns_of(app).outside |= {"/healthz", "/readyz"}
     app.extensions["probe"] = Probe()
 
 

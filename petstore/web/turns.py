@@ -32,8 +32,6 @@ from petstore.web.application import (
 )
 
 OWN_TURNS = "petstore.turns"  # of a request, in its environ
-# Paths that need no turn, because they tell how the worker is.
-OUTSIDE = ("/healthz", "/readyz", "/metrics")
 JSON = "application/json"
 REFUSED = "Too many requests are under way"
 
@@ -49,6 +47,7 @@ class Turns:
         # second, to count them.
         self.headers: Callable[[Environ], list[Header]] = lambda _environ: []
         self.on_refusal: Callable[[], None] = lambda: None
+        self.outside: set[str] = set()  # paths that tell how the worker is
         # A lock of the system is enough: it is held for a moment, never during a wait.
         self._lock = original("_thread", "allocate_lock")()
         self._running: dict[Name, int] = {}
@@ -171,7 +170,7 @@ def init_app(app: Flask) -> None:
     app.extensions["turns"] = turns
 
     def respond(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        if environ.get("PATH_INFO") in OUTSIDE:
+        if environ.get("PATH_INFO") in turns.outside:
             return application(environ, start_response)
         own = environ[OWN_TURNS] = RequestTurns(turns)
         try:

@@ -60,8 +60,6 @@ def init_app(app: Flask, settings: Settings) -> None:
         page_address=sessions.wanted_page,
         idempotency_key=forms.new_idempotency_key,
     )
-    # Flask calls this method for each route, also of a blueprint; mypy sees a method.
-    app.add_url_rule = partial(_add_route, app, app.add_url_rule)  # type: ignore[method-assign]
     app.register_blueprint(bp)
     add_entrance(app, Entrance(PAGES_PREFIX, "Sign in", "for shelters"))
     serve_on_every_host(app, f"{PAGES_PREFIX}/static")
@@ -90,24 +88,6 @@ def add_page(
 def add_block(app: Flask, place: str, template: str) -> None:
     """Let the pages that have a place of this name include a template there."""
     app.extensions["blocks"][place].append(template)
-
-
-def _add_route(
-    app: Flask,
-    add: Callable[..., None],
-    rule: str,
-    endpoint: str | None = None,
-    view: Any = None,
-    *arguments: Any,
-    **options: Any,
-) -> None:
-    """Add a route; raises `LookupError` for a form that no hook protects."""
-    owner = app.blueprints.get((endpoint or "").rpartition(".")[0])
-    methods = options.get("methods") or getattr(view, "methods", None) or ()
-    is_form = is_page_path(rule) and "POST" in map(str.upper, methods)
-    if is_form and not isinstance(owner, PageBlueprint):
-        raise LookupError(f"{rule}: forms need a PageBlueprint, which protects them.")
-    add(rule, endpoint, view, *arguments, **options)
 
 
 class PageBlueprint(Blueprint):

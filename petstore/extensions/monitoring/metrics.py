@@ -25,6 +25,7 @@ from petstore.settings import INTERFACE, RELEASE
 from petstore.web.application import serve_on_every_host
 from petstore.web.limiter import limiter_of
 from petstore.web.proxies import require_private_client
+from petstore.web.turns import turns_of
 
 DROPPED = Counter(
     "petstore_log_lines_dropped", "Lines of the log that were not written."
@@ -44,6 +45,7 @@ def init_app(app: Flask) -> None:
     """Serve the metrics, and count events and dropped lines of the log."""
     app.register_blueprint(bp)
     serve_on_every_host(app, "/metrics")
+    turns_of(app).outside.add("/metrics")
     log.Stream.on_drop = DROPPED.inc
     logging.getLogger("petstore.events").handlers = [_EventHandler()]
 

@@ -4,7 +4,7 @@ from flask import current_app
 from limits import RateLimitItemPerDay
 
 from petstore import clock, timeouts
-from petstore.errors import MAX_BODY_BYTES
+from petstore.errors import BODY_SECONDS, MAX_BODY_BYTES
 from petstore.extensions import dashboard
 from petstore.quotas.limiter import windows
 from petstore.storage import close_connections, deadline
@@ -27,6 +27,7 @@ def receive_file() -> None:
     if request.endpoint == UPLOAD and is_large:
         _count(project_id := dashboard.current_project().id)
         request.max_body_bytes = most
+        request.environ[BODY_SECONDS] = timeouts.LIMITS.upload_seconds
         _read_body()
         dashboard.acquire_exclusively(project_id)
 

@@ -3,7 +3,6 @@
 import re
 
 import pytest
-from flask import Blueprint, Flask
 
 from petstore.extensions.dashboard.models import Upload
 from petstore.models.keys import Key
@@ -93,12 +92,3 @@ def test_sign_in_page_says_who_is_signed_in(browser: Browser, visitor: Browser):
     said = "You are signed in to Shelter already."
     assert said in browser.read(SIGN_IN)
     assert said not in visitor.read(SIGN_IN)
-
-
-def test_no_form_is_registered_beside_the_hook(app: Flask):
-    bp = Blueprint("beside", __name__)
-    bp.post("/dashboard/beside")(lambda: "")
-    with pytest.raises(LookupError, match="PageBlueprint"):
-        app.register_blueprint(bp)
-    with pytest.raises(LookupError, match="PageBlueprint"):
-        app.add_url_rule("/dashboard/x", view_func=lambda: "", methods=["POST"])
