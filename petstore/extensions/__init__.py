@@ -16,6 +16,7 @@ class Extension(NamedTuple):
     """The modules of an extension that are imported beside its package, if needed."""
 
     commands: tuple[str, ...] = ()  # the commands in `commands`
+    checks: tuple[str, ...] = ()  # of `flask check`, in `checks`
     has_pages: bool = False  # in `pages`, which need the dashboard
     has_gunicorn_hooks: bool = False  # in `gunicorn_hooks`, which the master imports
 
@@ -24,9 +25,9 @@ class Extension(NamedTuple):
 EXTENSIONS: dict[str, Extension] = {
     DASHBOARD: Extension(),
     "monitoring": Extension(
-        ("requests", "usage"), has_pages=True, has_gunicorn_hooks=True
+        ("requests", "usage"), ("metrics",), has_pages=True, has_gunicorn_hooks=True
     ),
-    "hosting": Extension(("domains",), has_pages=True),
+    "hosting": Extension(("domains",), ("proxies", "hosts"), has_pages=True),
     "sheets": Extension(("animals",), has_pages=True),
     "activity": Extension(("activity",), has_pages=True),
     "openapi": Extension(),

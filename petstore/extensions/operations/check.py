@@ -1,12 +1,9 @@
 """flask check: what an operator would look at, and what to do."""
 
-import os
 import re
 import shutil
-import socket
-import tempfile
-from collections.abc import Sequence
-from errno import ENOSPC
+from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
 
 import click
@@ -17,6 +14,7 @@ from redis.exceptions import NoPermissionError, RedisClusterException, RedisErro
 
 from petstore import clock, randomness, timeouts
 from petstore.cli.commands import Command, echo_json, in_one_line, json_option
+from petstore.extensions import EXTENSIONS
 from petstore.models import RuleError
 from petstore.models.projects import Project
 from petstore.models.secrets import Secret
@@ -26,7 +24,6 @@ from petstore.quotas.redis import redis_storage
 from petstore.quotas.strategy import AlignedWindowRateLimiter, Window
 from petstore.settings import (
     INTERFACE,
-    MEMORY,
     RELEASE,
     Settings,
     unknown_settings,
@@ -37,6 +34,7 @@ from petstore.storage import db, migrator
 # at); and what was found, or what is wrong, what that means, and what to do.
 Result = tuple[str, str]
 Row = tuple[str, str, str]  # and before these the name of the check
+Check = Callable[[Settings], Result]
 
 OLDEST_POSTGRESQL = 14
 OLDEST_REDIS = 6
@@ -83,8 +81,8 @@ def check(*, as_json: bool) -> None:
     """Check the settings, the stores and the network, and say what to do."""
     settings = current_app.extensions["settings"]
     rows: list[Row] = []
-    for name in CHECKS:
-        rows.append((name, *_result(name, settings, rows)))
+    for name, look in _checks(settings).items():
+        rows.append((name, *_result(name, look, settings, rows)))
     if as_json:
         names = ("check", "status", "message")
         echo_json(dict(zip(names, row, strict=True)) for row in rows)
@@ -95,10 +93,22 @@ def check(*, as_json: bool) -> None:
         raise click.exceptions.Exit(1)
 
 
-def _result(name: str, settings: Settings, others: Sequence[Row] = ()) -> Result:
+def _checks(settings: Settings) -> dict[str, Check]:
+    """Return the checks of the core, and those of the extensions that are served."""
+    found = dict(CHECKS)
+    for extension in settings.extensions:
+        for name in EXTENSIONS[extension].checks:
+            module = import_module(f"petstore.extensions.{extension}.checks")
+            found[name] = getattr(module, name)
+    return found
+
+
+def _result(
+    name: str, look: Check, settings: Settings, others: Sequence[Row] = ()
+) -> Result:
     """Run a check; what is wrong with a store is told once, by its own check."""
     try:
-        return CHECKS[name](settings)
+        return look(settings)
     except (*OF_REDIS, *OF_DATABASE) as error:
         store = "redis" if isinstance(error, OF_REDIS) else "database"
         if any((store, "wrong") == other[:2] for other in others):
@@ -190,24 +200,6 @@ def _clock_fault(now_ms: int) -> str:
     return f"{apart}: limits, sessions and bans end too early or late. Let NTP set both"
 
 
-def check_metrics(settings: Settings) -> Result:
-    """Write as much as all workers need, where they keep their metrics."""
-    place = settings.metrics_directory or MEMORY or tempfile.gettempdir()
-    needed = 2 * settings.workers * timeouts.LIMITS.metrics_bytes
-    try:
-        Path(place).mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=place) as file:
-            os.posix_fallocate(file.fileno(), 0, needed)
-    except OSError as error:
-        remedy = "Make room" if error.errno == ENOSPC else "Let the service write there"
-        return "wrong", (
-            f"{place} takes no {needed // 1024:,} KiB of metrics: {error.strerror}. "
-            f"Workers may start without metrics, or not at all. {remedy}, or set "
-            "PROMETHEUS_MULTIPROC_DIR to another directory in memory"
-        )
-    return "ok", f"{place} has room for the metrics of {settings.workers} workers"
-
-
 def check_files(_settings: Settings) -> Result:
     if db.file is None:
         return "ok", "none: the data is in PostgreSQL"
@@ -226,41 +218,14 @@ def check_files(_settings: Settings) -> Result:
     return "warning", f"{text}. On a full disk, each write gets a 503. Make room"
 
 
-def check_proxies(settings: Settings) -> Result:
-    if settings.base_domain and not settings.trusted_proxies:
-        return "wrong", (
-            "PETSTORE_BASE_DOMAIN needs a TLS proxy in front, and "
-            "PETSTORE_TRUSTED_PROXIES is 0, so all clients behind that proxy count as "
-            "one address. Set PETSTORE_TRUSTED_PROXIES=1"
-        )
-    return "ok", f"{settings.trusted_proxies} trusted"
-
-
-def check_hosts(settings: Settings) -> Result:
-    base = settings.base_domain
-    if base is None:
-        return "ok", "no PETSTORE_BASE_DOMAIN: every host is served"
-    # Nobody has created a record for this name, so only a wildcard answers.
-    own, below = _addresses(base), _addresses(f"flask-check.{base}")
-    if own and own == below:
-        return "ok", f"{base} and *.{base} lead to {own}"
-    return "warning" if own and below else "wrong", (
-        f"DNS leads {base} to {own or 'no address'}, and *.{base} to "
-        f"{below or 'no address'}; both must lead to the TLS proxy"
-    )
-
-
-CHECKS = {
+CHECKS: dict[str, Check] = {
     "version": check_version,
     "settings": check_settings,
     "database": check_database,
     "connections": check_connections,
     "redis": check_redis,
     "counters": check_counters,
-    "metrics": check_metrics,
     "files": check_files,
-    "proxies": check_proxies,
-    "hosts": check_hosts,
 }
 
 
@@ -273,13 +238,3 @@ def _explained(error: Exception, meaning: str) -> str:
 
 def _without_secrets(url: str) -> str:
     return re.sub("://[^/]*@", "://", url.partition("?")[0])
-
-
-def _addresses(name: str) -> str:
-    try:
-        found = socket.getaddrinfo(f"{name}.", None, proto=socket.IPPROTO_TCP)
-    except socket.gaierror as error:
-        if error.errno not in (socket.EAI_NONAME, socket.EAI_NODATA):
-            raise
-        return ""
-    return ", ".join(sorted({str(address[0]) for *_, address in found}))

@@ -15,7 +15,7 @@ from peewee import OperationalError
 
 from petstore import clock as service_clock
 from petstore.extensions.operations import check
-from petstore.extensions.operations.check import CHECKS, Result
+from petstore.extensions.operations.check import Result
 from petstore.models.secrets import Secret
 from petstore.settings import read_settings
 from petstore.storage.database import open_databases
@@ -39,7 +39,7 @@ def checked() -> Checked:
         settings = read_settings(environ)
         with databases.set_aside():
             open_databases(settings)
-            return check._result(name, settings)
+            return check._result(name, check._checks(settings)[name], settings)
 
     return checked
 
@@ -49,11 +49,16 @@ def statuses(text: str) -> list[list[str]]:
 
 
 def test_each_check_that_passes_is_one_line(flask: Callable):
-    fine = [[name, "ok"] for name in CHECKS]
+    fine = [[name, "ok"] for name in check._checks(read_settings())]
     assert statuses(text_of(flask("check"))) == fine
     found = json.loads(text_of(flask("check", "--json")))
     assert [[each["check"], each["status"]] for each in found] == fine
     assert all(each["message"] for each in found)
+
+
+def test_what_is_switched_off_has_no_line():
+    alone = check._checks(read_settings({"PETSTORE_EXTENSIONS": "operations"}))
+    assert not {"metrics", "proxies", "hosts"} & alone.keys()
 
 
 def test_newer_migration_is_a_warning_that_exits_with_0(flask: Callable):
@@ -68,7 +73,7 @@ def test_failed_check_exits_with_1_after_the_other_checks(sqlite_url: str):
     ended = servers.flask(away, "check")
     assert ended.returncode == 1
     found = statuses(ended.stdout)
-    assert [name for name, _ in found] == list(CHECKS)
+    assert [name for name, _ in found] == list(check._checks(read_settings()))
     assert ["redis", "wrong"] in found
 
 
