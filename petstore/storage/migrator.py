@@ -12,8 +12,8 @@ from petstore.storage.database import Databases, Engine, opened_databases
 
 # Any fixed number: on PostgreSQL it lets one `flask migrate` record a step at a time.
 MIGRATION_LOCK = -1
-# Names that release 1.2.0 has recorded, with the names that they have now.
-RENAMED = {"0042_names_of_categories": "0042_tables"}
+# Names that release 1.4.0 has recorded, with the names that they have now.
+RENAMED = {"0050_imports": "0050_tables"}
 
 _DIRECTORY = Path(__file__).parent / "migrations"
 
@@ -71,9 +71,8 @@ def made_tables() -> tuple[list[str], list[str]]:
     made = []
     for _, runner in _runners(None):
         with closing(peewee.SqliteDatabase(":memory:")) as scratch:
-            again = Runner(scratch, runner.directory, table_name="applied")
-            again.up()
-            tables = {*scratch.get_tables()} - {"applied", "sqlite_sequence"}
+            Runner(scratch, runner.directory, runner.table_name).up()
+            tables = {*scratch.get_tables()} - {runner.table_name, "sqlite_sequence"}
             made.append(sorted(tables))
     data, counts = made
     return data, counts
@@ -119,6 +118,6 @@ def _pending(runner: Runner) -> list[Migration]:
     first = next(step for step in steps if step.path)
     if not first.applied and any(step.applied for step in steps):
         raise NotMigrated(
-            "the database is of a release before 1.2.0; upgrade it to 1.2.0 first"
+            "the database is of a release before 1.4.0; upgrade it to 1.4.0 first"
         )
     return [step for step in steps if not step.applied]

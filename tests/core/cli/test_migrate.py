@@ -46,7 +46,7 @@ def test_concurrent_migrations_apply_each_step_once(environ: dict[str, str]):
 @on_sqlite
 def test_nothing_else_works_before_migration(flask: Callable, environ: dict[str, str]):
     message = (
-        "the database is not migrated (0042_tables is pending); "
+        "the database is not migrated (0050_tables is pending); "
         "run `flask migrate` first"
     )
     for command in (["projects", "create", "Shelter"], ["keys", "list"]):

@@ -1,4 +1,4 @@
--- The tables of release 1.2.0, as in PostgreSQL.
+-- The tables of release 1.4.0, as in PostgreSQL.
 CREATE TABLE project (
   id BIGSERIAL PRIMARY KEY,
   slug TEXT NOT NULL,
@@ -10,6 +10,7 @@ CREATE TABLE project (
   max_rows BIGINT,
   deleted_ms BIGINT,
   rows_held BIGINT,
+  suspended_ms BIGINT,
   CHECK ((per_minute IS NULL) = (per_day IS NULL))
 );
 CREATE UNIQUE INDEX project_slug ON project (slug);
@@ -118,6 +119,9 @@ CREATE TABLE pet (
   added_by TEXT,
   changed_ms BIGINT,
   changed_by TEXT,
+  writes BIGINT NOT NULL DEFAULT 0,
+  closed_order BIGINT,
+  closed_write BIGINT,
   FOREIGN KEY (project_id) REFERENCES project (id)
 );
 CREATE INDEX pet_project_id_id_folded ON pet (project_id, id, folded);
@@ -134,6 +138,10 @@ CREATE TABLE pet_order (
   updated_ms BIGINT NOT NULL,
   reference TEXT,
   folded TEXT,
+  pet_name TEXT,
+  pet_folded TEXT,
+  placed_by TEXT,
+  closed_by TEXT,
   FOREIGN KEY (project_id) REFERENCES project (id)
 );
 CREATE INDEX pet_order_project_id_id ON pet_order (project_id, id);
@@ -176,6 +184,31 @@ CREATE TABLE upload (
   name TEXT NOT NULL,
   content BYTEA NOT NULL,
   at_ms BIGINT NOT NULL,
+  choices TEXT,
   FOREIGN KEY (session_id) REFERENCES session (digest) ON DELETE CASCADE
 );
 CREATE INDEX upload_at_ms ON upload (at_ms);
+CREATE INDEX pet_outdated ON pet (id) WHERE SUBSTR(folded, 1, 1) != FOLDING;
+CREATE INDEX pet_order_outdated ON pet_order (id) WHERE SUBSTR(folded, 1, 1) != FOLDING OR SUBSTR(pet_folded, 1, 1) != FOLDING;
+CREATE TABLE category_merge (
+  project_id BIGINT NOT NULL PRIMARY KEY,
+  source BIGINT NOT NULL,
+  target BIGINT NOT NULL,
+  moved_id BIGINT NOT NULL,
+  begun_by TEXT NOT NULL,
+  FOREIGN KEY (project_id) REFERENCES project (id) ON DELETE CASCADE
+);
+CREATE TABLE import (
+  id BIGSERIAL PRIMARY KEY,
+  project_id BIGINT NOT NULL,
+  at_ms BIGINT NOT NULL,
+  actor TEXT NOT NULL,
+  added BIGINT NOT NULL,
+  first_id BIGINT NOT NULL,
+  last_id BIGINT NOT NULL,
+  categories TEXT NOT NULL,
+  removed BIGINT NOT NULL DEFAULT 0,
+  FOREIGN KEY (project_id) REFERENCES project (id) ON DELETE CASCADE
+);
+CREATE INDEX import_at_ms ON import (at_ms);
+CREATE INDEX import_project_id_id ON import (project_id, id);
