@@ -8,11 +8,13 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from petstore.extensions import EXTENSIONS
 from tests.harness.deletion import copy_without
+from tests.harness.servers import ROOT
 
 PROGRAM = """
 import time
@@ -64,3 +66,64 @@ def test_core_deletes_what_is_outdated_logs_and_tells_its_health(
     requests = [("request", f"/{path}") for path in ("v1/pets", "readyz", "healthz")]
     assert told == [("key_created", None), *requests, ("counters_lost", None)]
     assert lines[1]["key"] == lines[0]["key"]
+
+
+ALONE = """
+import json, sys, threading
+from petstore import create_app
+
+app = create_app()
+client = app.test_client()
+answers = [client.get(path) for path in ("/", "/v1/pets", "/healthz", "/nothing")]
+rules = list(app.url_map.iter_rules())
+kinds = (app.before_request_funcs, app.after_request_funcs, app.teardown_request_funcs)
+hooks = [hook for kind in kinds for each in kind.values() for hook in each]
+found = {
+    "routes": len(rules),
+    "forms": [str(r) for r in rules if "POST" in r.methods and "/v1/" not in str(r)],
+    "hooks": [hook.__module__ for hook in hooks],
+    "cookies": [value for a in answers for value in a.headers.getlist("Set-Cookie")],
+    "threads": [thread.name for thread in threading.enumerate()],
+    "modules": sorted(sys.modules),
+}
+print(json.dumps(found), file=sys.stderr)
+"""
+MASTER = """
+import json, sys, petstore.gunicorn_conf
+print(json.dumps([*sys.modules]), file=sys.stderr)
+"""
+OF_EXTENSIONS = ("apispec", "dns", "mistune", "prometheus_client", "publicsuffixlist")
+
+
+def run_alone(program: str, url: str) -> Any:
+    """Run a program without extensions, and return the JSON that it prints on stderr."""
+    environ = {"DATABASE_URL": url, "PETSTORE_EXTENSIONS": "none"}
+    command = [sys.executable, "-c", program]
+    ended = subprocess.run(
+        command, check=True, cwd=ROOT, env=environ, capture_output=True, text=True
+    )
+    return json.loads(ended.stderr)
+
+
+def test_without_extensions_there_is_nothing_of_them(new_database: Callable):
+    served = run_alone(ALONE, new_database("sqlite"))
+    assert served["routes"] <= 24
+    assert served["forms"] == served["cookies"] == []
+    parts = {hook.rpartition(".")[0] for hook in served["hooks"]}
+    assert parts == {
+        "petstore.web.application",
+        "petstore.web.request_log",
+        "petstore.api",
+    }
+    assert len(served["threads"]) <= 2  # the second one deletes what is outdated
+    loaded = [name.split(".") for name in served["modules"]]
+    assert not {name[0] for name in loaded} & {*OF_EXTENSIONS}
+    assert not [name for name in loaded if name[:2] == ["petstore", "extensions"]][1:]
+
+
+def test_master_of_gunicorn_loads_nothing_of_them(new_database: Callable):
+    program = (
+        "import json, sys, petstore.gunicorn_conf; print(json.dumps([*sys.modules]))"
+    )
+    loaded = {name.split(".")[0] for name in run_alone(program, new_database("sqlite"))}
+    assert not loaded & {*OF_EXTENSIONS, "flask"}
