@@ -98,8 +98,7 @@ def _require_key(request: ApplicationRequest) -> None:
     Raises 403 for all keys of a suspended project, and for everybody at its hosts.
     """
     caller, state = request.state.caller, request.state
-    is_suspended = caller.is_suspended if caller else state.is_host_suspended
-    if is_suspended:
+    if caller.suspended_ms if caller else state.is_host_suspended:
         raise ErrorResponse("project_suspended")
     if not caller:
         is_sent = _bearer_token(request)

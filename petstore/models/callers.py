@@ -30,7 +30,7 @@ class Caller(NamedTuple):
     plan: str
     per_minute: int | None
     per_day: int | None
-    suspended_ms: int | None
+    suspended_ms: int | None  # since when nothing of its project is served
 
     @classmethod
     def find_by_key(cls, key: str) -> Self | None:
@@ -65,11 +65,6 @@ class Caller(NamedTuple):
             min(self.key_per_minute or most.per_minute, most.per_minute),
             min(self.key_per_day or most.per_day, most.per_day),
         )
-
-    @property
-    def is_suspended(self) -> bool:
-        """Whether nothing of its project is served."""
-        return self.suspended_ms is not None
 
     @property
     def is_banned(self) -> bool:

@@ -15,6 +15,8 @@ from wsgiref.types import StartResponse
 
 import orjson
 from flask import Flask, Request, Response, current_app, request
+from flask.ctx import RequestContext
+from flask.sessions import NullSession
 from werkzeug.datastructures import MultiDict
 from werkzeug.exceptions import ClientDisconnected, NotFound, RequestEntityTooLarge
 from werkzeug.routing import BaseConverter, MapAdapter
@@ -30,6 +32,7 @@ from petstore.schemas.fields import INT64_MAX, INTEGER_PATTERN
 from petstore.storage import NEVER, close_connections, deadline
 
 API_PREFIX = "/v1"
+NO_SESSION = NullSession()
 MAX_PARAMETERS = 20  # of a query
 INCOMPLETE = "It has not arrived as a whole in time. Please send it again."
 NO_PATH = "/."  # no route has it
@@ -211,6 +214,12 @@ class Application(Flask):
         finally:
             deadline.set(NEVER)  # for what the thread does after the request
             close_connections()
+
+    def request_context(self, environ: dict[str, Any]) -> RequestContext:
+        """Return the context of a request; those to the API have no session."""
+        request = self.request_class(environ)
+        session = NO_SESSION if is_api_path(request.path) else None
+        return RequestContext(self, environ, request, session)
 
     def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
         """Return the adapter that finds the route of a request, whatever its host.

@@ -23,9 +23,9 @@ def init_app(app: Flask) -> None:
 def _end(response: Response) -> Response:
     request = current_request()
     state = request.state
+    _log(request, response)
     if state.caller and state.decision:
         last_uses.add((state.caller.key_id, state.decision.now_ms))
-    _log(request, response)
     if not _deleting.is_started:  # a request need not enter another file
         _deleting.start(timeouts.LIMITS.outdated_seconds)
     return response

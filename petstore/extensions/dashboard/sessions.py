@@ -7,7 +7,6 @@ from urllib.parse import quote
 import peewee
 from flask import Flask, Request, current_app, g, request, session
 from flask.sessions import (
-    NullSession,
     SecureCookieSession,
     SecureCookieSessionInterface,
 )
@@ -33,12 +32,11 @@ from petstore.models.grants import require_role
 from petstore.models.projects import Project
 from petstore.models.secrets import Secret
 from petstore.settings import Settings
-from petstore.web.application import current_request
+from petstore.web.application import NO_SESSION, current_request
 from petstore.web.turns import acquire_turn_of
 
 PAGES_PREFIX = "/dashboard"
 STATIC = f"{PAGES_PREFIX}/static/"
-NO_SESSION = NullSession()
 COOKIE = "petstore_session"
 TOKEN = "token"  # noqa: S105 (the member of the cookie that names the session)
 OVER = (

@@ -49,7 +49,7 @@ def enter() -> ResponseReturnValue:
     caller = Caller.find_by_key(_entered_key())
     if caller is None:
         return _reject("invalid_api_key")
-    if caller.is_suspended:
+    if caller.suspended_ms:
         return _reject("project_suspended", sessions.suspension())
     if not caller.may(WRITE):
         return _reject("key_not_allowed", role_refusal(caller.role, WRITE))
