@@ -2,7 +2,6 @@
 
 from flask import Flask, current_app, render_template
 
-from petstore.errors import ERRORS
 from petstore.extensions.dashboard import (
     Cursor,
     Listing,
@@ -64,7 +63,7 @@ class RequestQuery(ListQuery):
 @requests_bp.get("")
 def requests() -> str:
     page = read_list(REQUESTS, RequestQuery(), failures_page)
-    return render_template("requests.html", page=page, errors=ERRORS)
+    return render_template("requests.html", page=page)
 
 
 def failures_page(

@@ -13,6 +13,7 @@ from marshmallow import fields
 from werkzeug.routing import Rule
 
 from petstore.errors import ERRORS
+from petstore.extensions.openapi.errors import EXPLANATIONS, example_of
 from petstore.models import Conflict
 from petstore.models.grants import TAKES
 from petstore.models.stored_responses import StoredResponse
@@ -356,20 +357,14 @@ def _example(schema: StrictSchema) -> dict[str, Any]:
 
 def _failure(status: int, codes: set[str], *headers: str) -> dict[str, Any]:
     """Describe the response with a status, from the errors of `codes` that have it."""
-    errors = {
-        code: error
-        for code, error in ERRORS.items()
-        if error.status == status and code in codes
-    }
+    told = [code for code in ERRORS if ERRORS[code].status == status and code in codes]
     examples = {
-        code: {
-            "value": {"code": code, "message": error.example_message, "status": status}
-        }
-        for code, error in errors.items()
+        code: {"value": {"code": code, "message": example_of(code), "status": status}}
+        for code in told
     }
-    own = [name for error in errors.values() for name in error.headers]
+    own = [name for code in told for name in ERRORS[code].headers]
     return {
-        "description": " ".join(error.when for error in errors.values()),
+        "description": " ".join(EXPLANATIONS[code].when for code in told),
         "headers": _references(*own, *headers),
         "content": {JSON: {"schema": _reference("Error"), "examples": examples}},
     }

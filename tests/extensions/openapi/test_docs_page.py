@@ -1,9 +1,13 @@
 """The API reference at /docs, which loads nothing from other hosts."""
 
+from html import escape
 from html.parser import HTMLParser
 
 import pytest
 from flask.testing import FlaskClient
+
+from petstore.errors import ERRORS
+from petstore.extensions.openapi.errors import EXPLANATIONS
 
 POLICY = (
     "base-uri 'none'; connect-src 'self'; default-src 'none'; form-action 'none'; "
@@ -95,3 +99,11 @@ def test_where_the_description_is_looked_for_its_place_is_told(
     answer = client.get(path)
     assert answer.status_code == 404
     assert "/openapi.json" in answer.json["message"]
+
+
+def test_each_error_is_explained(reader: FlaskClient):
+    assert EXPLANATIONS.keys() == ERRORS.keys()
+    page = reader.get("/docs").text
+    for code, explanation in EXPLANATIONS.items():
+        assert f'id="{code}"' in page
+        assert escape(explanation.when, quote=False) in page
