@@ -50,7 +50,7 @@ class Category(OfProject, BaseModel):
         # Twice, since a statement that has waited does not see what others have added.
         taken = _count_new(**values, rows=rows) or _count_new(**values, rows=rows)
         if not taken:
-            refuse_rows(project_id, 1)
+            refuse_rows(project_id)
         [exists] = taken[0] if taken else [False]
         if exists:
             return False

@@ -31,13 +31,6 @@ class ProjectFull(RuleError):
     code = "project_full"
 
 
-class TooManyAnimals(ProjectFull):
-    text = (
-        "The project is full: it may hold {:,} animals, orders and categories together "
-        "and has room for {:,}, but the file adds {:,}."
-    )
-
-
 @dataclass(frozen=True)
 class Plan:
     """A plan, with the limits of a project on a plan that has none itself.
@@ -217,21 +210,16 @@ def take_rows(project_id: int, rows: int = 1) -> None:
     `ProjectFull`.
     """
     if not _count_rows(project=project_id, rows=rows):
-        refuse_rows(project_id, rows)
+        refuse_rows(project_id)
 
 
-def refuse_rows(project_id: int, rows: int) -> None:
+def refuse_rows(project_id: int) -> None:
     """Raise `ProjectFull`, unless the project was deleted.
 
     If it was, the statement that adds a row fails.
     """
-    project = Project.get_or_none(id=project_id)
-    if project is None:
-        return
-    limit = project.row_limit or 0
-    if rows == 1:
-        raise ProjectFull(limit)
-    raise TooManyAnimals(limit, max(0, limit - project.rows_held), rows)
+    if project := Project.get_or_none(id=project_id):
+        raise ProjectFull(project.row_limit)
 
 
 PROJECT = placeholder("project")

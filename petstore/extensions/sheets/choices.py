@@ -3,80 +3,89 @@
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple
 
-import orjson
 from marshmallow import EXCLUDE
 
 from petstore.extensions.sheets.schemas import FilePetSchema
+from petstore.models.categories import comparable
+from petstore.models.pets import STATUSES
 
 DELIMITERS = ",;\t|~"
 FIELDS = FilePetSchema(unknown=EXCLUDE)
-HEADS = [each.data_key or name for name, each in FIELDS.fields.items()]  # ours
+MAX_STATUS_LENGTH = 60
 NUMBERED = "Column {}"  # a column without a head
 _TABLE = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
 KINDS = [(b.encode("latin-1"), p.encode(), *x) for b, p, *x in _TABLE["kinds"]["files"]]
 # The name that people know of each encoding, with Python's name and a description.
 ENCODINGS: dict[str, tuple[str, str]] = _TABLE["encodings"]
-WORDS = {ours: _TABLE["heads"].get(ours, ours.lower()).split() for ours in HEADS}
-PARTS = {ours: {*each.split()} for ours, each in _TABLE["parts"].items()}
-PARTS_OF_OTHERS = {*_TABLE["others"]["parts"].split()}
-STATUS_WORDS: dict[str, str] = {
-    word: ours for ours, each in _TABLE["statuses"].items() for word in each.split()
-}
+WORDS, PARTS, STATUS_WORDS, OTHERS = (
+    {name: words.split() for name, words in _TABLE[table].items()}
+    for table in ("heads", "parts", "statuses", "others")
+)
+MEANINGS = {word: ours for ours, words in STATUS_WORDS.items() for word in words}
 # The values by which a column is known that has another head, or none.
-VALUES = {
-    "status": {*STATUS_WORDS},
-    "category": {*_TABLE["categories"]["usual"].split()},
-}
+VALUES = {"status": {*MEANINGS}, "category": {*OTHERS["categories"]}}
 # What shows that a line has heads, and what may stand in lines of animals, too.
-KNOWN_HEADS = {*_TABLE["others"]["heads"].split()}.union(*WORDS.values())
-OF_ANIMALS = {*_TABLE["others"]["names"].split()}.union(*VALUES.values())
+KNOWN_HEADS = {*OTHERS["heads"]}.union(*WORDS.values())
+OF_ANIMALS = {*OTHERS["names"]}.union(*VALUES.values())
 # A byte order mark, a soft hyphen, and blanks of no width: nobody sees them.
 _UNSEEN = re.compile("[\xad\u200b-\u200f\u2060\ufeff]")
 _TOKEN = re.compile(r"[^\W\d_]+")
 _CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_LINES = re.compile(r"\s*([0-9]{1,9})(?:\s*[-\u2013]\s*([0-9]{1,9}))?\s*")
+_LINES = re.compile("([0-9]{1,9})(?:\\s*[-\u2013]\\s*([0-9]{1,9}))?")
+
+# What people say of a file, by the names in `PATTERNS`. What is missing is guessed.
+Choices = Mapping[str, str]
+NO_CHOICES: Choices = {}
+# A column is chosen by its head, as "" if the file has none, or as one value for all
+# lines, behind this.
+EACH = "="
+STATUS = "status."  # before a status of another system, as `folded_status` has it
+LEFT_OUT = "skip"  # what becomes of lines without a name, or without a category
+AS_NAMES = "keep"  # `NA`, `NULL` and `None` are names
+OUT = "out"  # what a status may mean beside ours: its lines are left out
+NO_HEADS = "none"
+READ = "read"  # what may become of texts such as `&amp;`
+COLUMNS = {"name": "Name", "category": "Category", "status": "Status"}
+COLUMNS |= {"categoryId": "Number of the category", "id": "Numbers of animals here"}
 
 
-@dataclass(frozen=True)
-class Choices:
-    """What people say of a file that it does not say itself.
+class Option(NamedTuple):
+    """A choice, as the page about a file and the command show it."""
 
-    A column is named by its head; "" stands for none. A value of None is guessed, and
-    so is a column that the file does not have.
-    """
-
-    LEFT_OUT = "skip"  # what becomes of lines without a name, or without a category
-    OUT = "out"  # what a status may mean beside ours: its lines are left out
-    NO_HEADS = "none"
-    READ = "read"  # what may become of texts such as `&amp;`
-
-    columns: dict[str, str] = field(default_factory=dict)  # by our heads
-    statuses: dict[str, str] = field(default_factory=dict)  # of others: ours, or OUT
-    # LEFT_OUT, or a head; if it is empty, a line without a name is at fault.
-    without_name: str = ""
-    separator: str | None = None
-    encoding: str | None = None  # of the lines that are neither UTF-8 nor UTF-16
-    heads: str | None = None  # the number of their line, or NO_HEADS
-    values: dict[str, str] = field(default_factory=dict)  # of all lines, by our heads
-    without_category: str = ""  # LEFT_OUT, or a category; if empty, it is at fault
-    leave_out: str = ""  # numbers of lines, such as `32, 40-45`
-    entities: str = ""  # READ, or another text to keep them
-    again: bool = False  # whether animals that are here already are added again
-    first_line: int = 1  # that is shown
-
-    @classmethod
-    def of(cls, text: str) -> Self:
-        """Return the choices that were written as JSON, by another release perhaps."""
-        known = {each.name for each in fields(cls)}
-        return cls(**{x: y for x, y in orjson.loads(text).items() if x in known})
+    label: str
+    form: str
+    pattern: str = r".*\S.*"
 
 
-NO_CHOICES = Choices()
+_STATUSES, _ENCODINGS = "|".join(STATUSES), "|".join(ENCODINGS)
+OPTIONS = {
+    "encoding": Option("Encoding", _ENCODINGS, f"(?i:{_ENCODINGS})"),
+    "heads": Option("Heads of the columns", "LINE|none", "none|[1-9][0-9]{0,8}"),
+    "separator": Option("Separator of the columns", "CHARACTER", '[^"\r\n\0 ]'),
+    "without_name": Option("Lines without a name", "skip|keep|HEAD"),
+    "without_category": Option("Lines without a category", "skip|NAME"),
+    "leave_out": Option("Lines to leave out", "32,40-45", r"[0-9\s,;\u2013-]+"),
+    "entities": Option("Texts such as &amp;", "read|keep", "read|keep"),
+}
+PATTERNS = {name: option.pattern for name, option in OPTIONS.items()}
+PATTERNS |= {"add_again": "yes", "all.category": r".*\S.*", "all.status": _STATUSES}
+# On the page, `?` stands for a choice that is open.
+PATTERNS |= {STATUS: f"{_STATUSES}|{OUT}", **dict.fromkeys(COLUMNS, r"(?!\?\Z).*")}
+
+
+def read_choices(fields: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return what fields choose; of one name, the last field counts that does."""
+    chosen = {}
+    for name, text in fields:
+        pattern = PATTERNS.get(STATUS if name.startswith(STATUS) else name)
+        if pattern and re.fullmatch(pattern, text.strip(" "), re.DOTALL):
+            ours = name.removeprefix("all.")
+            chosen[ours] = (EACH if ours != name else "") + text.strip(" ")
+    return chosen
 
 
 def seen_of(text: str) -> str:
@@ -89,28 +98,31 @@ def folded(text: str) -> str:
     return "".join(_TOKEN.findall(_without_accents(text)))
 
 
-def guess_columns(
-    heads: Sequence[str], rows: Sequence[Sequence[str]] = ()
-) -> dict[str, str]:
-    """Return which head most likely means which of ours, or "".
+def folded_status(text: str) -> str:
+    """Return a status of another system as it is compared."""
+    return comparable(seen_of(text[:MAX_STATUS_LENGTH]))
 
-    It is judged by the heads, then by their parts, and then by the values of some rows.
+
+def guess_columns(columns: Mapping[str, Iterable[str]]) -> dict[str, str]:
+    """Return which of some heads most likely means which of ours.
+
+    It is judged by the heads, then by their parts, and then by the values below.
     """
-    known = {folded(head): head for head in reversed(heads)}
-    found = {
-        ours: next((known[word] for word in WORDS[ours] if word in known), "")
-        for ours in HEADS
-    }
-    for ours, parts in PARTS.items():
-        if not found[ours]:
-            likely = [head for head in heads if _has_part(head, parts)]
-            found[ours] = next((x for x in likely if x not in found.values()), "")
-    cells = [{folded(x) for x in column} - {""} for column in zip(*rows, strict=False)]
-    values = dict(zip(heads, cells, strict=False))
-    for ours, usual in VALUES.items():
-        if not found[ours]:
-            likely = [head for head, each in values.items() if each and each <= usual]
-            found[ours] = next((x for x in likely if x not in found.values()), "")
+    known = {folded(head): head for head in reversed([*columns])}
+    cells = {x: {folded(cell) for cell in each} - {""} for x, each in columns.items()}
+    likely = [
+        *((x, [known[word] for word in WORDS[x] if word in known]) for x in WORDS),
+        *((x, [y for y in columns if _has_part(y, PARTS[x])]) for x in PARTS),
+        *(
+            (x, [y for y in columns if cells[y] and cells[y] <= VALUES[x]])
+            for x in VALUES
+        ),
+    ]
+    found: dict[str, str] = {}
+    for ours, heads in likely:
+        free = [head for head in heads if head not in found.values()]
+        if free:
+            found.setdefault(ours, free[0])
     return found
 
 
@@ -121,9 +133,9 @@ def count_heads(cells: Iterable[str]) -> int:
     return sum(2 if folded(x) in KNOWN_HEADS else _has_part(x, parts) for x in likely)
 
 
-def _has_part(head: str, parts: set[str]) -> bool:
+def _has_part(head: str, parts: Iterable[str]) -> bool:
     tokens = {*_TOKEN.findall(_without_accents(_CAPITAL.sub(" ", head)))}
-    return bool(tokens & parts) and not tokens & PARTS_OF_OTHERS
+    return not (tokens.isdisjoint(parts) or tokens.intersection(OTHERS["parts"]))
 
 
 def _without_accents(text: str) -> str:
@@ -131,10 +143,6 @@ def _without_accents(text: str) -> str:
     return "".join(part for part in parts if not unicodedata.combining(part))
 
 
-def ranges_of(text: str) -> list[range] | None:
-    """Return the numbers of lines that a person has typed; None if they are none."""
-    found = [_LINES.fullmatch(part) for part in re.split("[,;]", text) if part.strip()]
-    ends = [(each[1], each[2] or each[1]) for each in found if each]
-    if len(ends) < len(found):
-        return None
-    return [range(int(first), int(last) + 1) for first, last in ends]
+def ranges_of(text: str) -> list[range]:
+    """Return the numbers of lines that a person has typed."""
+    return [range(int(x), int(y or x) + 1) for x, y in _LINES.findall(text)]

@@ -4,9 +4,10 @@ import codecs
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from itertools import chain, count, islice
+from itertools import chain, count, islice, zip_longest
 from statistics import median_low
 from typing import Any, NamedTuple, TypeVar
 
@@ -26,7 +27,8 @@ MAX_HEAD_LENGTH = 100
 MAX_LINES = 5  # that are shown because of their other letters
 SHOWN_LENGTH = 200  # of each line that is shown
 FIRST_LINES = 60  # among which the heads are looked for
-HEADS_SEEM = 2  # of `sheets.count_heads`
+HEADS_SEEM = 2  # of `count_heads`
+SAMPLE_LENGTH = 60
 LONG_ROW = 20  # lines of a row after which somebody should look at it
 MAX_NOT_CLOSED = 20  # marks after which a file is read on
 CTRL_Z = b"\x1a"  # with which some programs end a file
@@ -37,9 +39,9 @@ UTF_8 = "utf-8-sig"
 ESCAPED = "surrogateescape"  # the bytes that are not UTF-8
 # A column that nobody reads may hold a picture.
 csv.field_size_limit(timeouts.LIMITS.import_bytes)
-BROKEN = "The file begins as UTF-16, but is not. Open it in a spreadsheet, and save it"
+NO_TEXT = "The file contains NUL, so it is no text, or damaged. Export it again as CSV"
 NUL_SHARE = 20  # one of so many bytes is NUL in UTF-16, for separators at least
-_SEPARATOR = re.compile(r'"?sep=([^"\r\n])"?[,;\t]*(?:\r\n?|\n|$)', re.IGNORECASE)
+_SEPARATOR = re.compile(r'"?sep=([^"\r\n\0 ])"?[,;\t]*(?:\r\n?|\n|$)', re.IGNORECASE)
 
 # A spreadsheet runs what begins with `=`, `+`, `-` or `@`, or with one of their wide
 # forms, perhaps after white space and quotation marks. Where semicolons separate cells,
@@ -97,10 +99,6 @@ def clean_heads(cells: Iterable[str]) -> list[str]:
     return [*heads]
 
 
-def is_separator(text: str) -> bool:
-    return len(text) == 1 and text not in '"\r\n '
-
-
 Item = TypeVar("Item")
 
 
@@ -114,6 +112,13 @@ class TooLarge(NotReadable):
         "spreadsheet, delete the others, such as pictures and notes), or send the file "
         "in parts, each with the line of the heads."
     )
+
+
+def require_small(content: bytes) -> bytes:
+    """Return the content of a file; raises `TooLarge`."""
+    if len(content) > timeouts.LIMITS.import_bytes:
+        raise TooLarge(timeouts.LIMITS.import_bytes // 1024**2)
+    return content
 
 
 class Fault(NamedTuple):
@@ -145,11 +150,11 @@ class Table:
     """
 
     def __init__(self, content: bytes, choices: Choices) -> None:
+        self.faults: list[Fault] = []
+        self.left_out: Counter[str] = Counter()  # lines, by the reason
+        self.long: list[Row] = []  # those that begin and end far from each other
         self._content = content.rstrip(CTRL_Z)
-        self._encoding = _encoding(self._content, choices.encoding)
-        self.encoding, _, self.is_guess, self.is_mixed, others = self._encoding
-        guess = self.encoding if self.is_guess and not self.is_mixed else None
-        self.chosen_encoding = choices.encoding if others else guess
+        self.encoding = _encoding(self._content, choices.get("encoding", ""))
         self.other_letters = [*islice(self._other_letters(), MAX_LINES)]
         beginning = [*islice(self._lines(), FIRST_LINES)]
         self.first_lines = [line.strip("\r\n")[:SHOWN_LENGTH] for line in beginning]
@@ -158,48 +163,55 @@ class Table:
         self._first, separators = 1, sheets.DELIMITERS
         if separator := _SEPARATOR.match(beginning[0]):
             self._first, separators = 2, separator[1] + sheets.DELIMITERS
-        if is_separator(choices.separator or ""):
-            separators = choices.separator or ""
+        separators = choices.get("separator", separators)
         self.separator, rows = self._best(beginning, separators)
         self.heads_line = 0  # if there are none
-        cells = self._find_heads(choices.heads, rows)
+        cells = self._find_heads(choices.get("heads"), rows)
         if len(cells) > MAX_COLUMNS:
             raise self._refused(f"The file has more than {MAX_COLUMNS} columns")
         self._seen, self.heads = [*map(_seen_head, cells)], clean_heads(cells)
-        below = [row.cells[:MAX_COLUMNS] for row in rows if row.first > self.heads_line]
-        samples = [[cell[:MAX_HEAD_LENGTH] for cell in cells] for cells in below]
-        self.columns = sheets.guess_columns(self.heads, samples)
-        self._ranges = sheets.ranges_of(choices.leave_out) or []
-        self.repeated = self.left_out = 0  # lines that are the heads again, or chosen
-        self.long: list[Row] = []  # those that begin and end far from each other
+        below = [row.cells for row in rows if row.first > self.heads_line]
+        columns = zip_longest(*below, fillvalue="")
+        self.values = {head: _values(next(columns, ())) for head in self.heads}
+        self._ranges = sheets.ranges_of(choices.get("leave_out", ""))
 
-    def is_left_out(self, line: int) -> bool:
-        return any(line in each for each in self._ranges)
+    @property
+    def choices(self) -> dict[str, str]:
+        """How it is read; what has to be chosen is missing."""
+        read = {"separator": self.separator}
+        if self.encoding.name in ENCODINGS:
+            read["encoding"] = self.encoding.name
+        if not self.is_open:
+            read["heads"] = str(self.heads_line or sheets.NO_HEADS)
+        return read
 
-    def rows(self, faults: list[Fault]) -> Iterator[tuple[int, list[str]]]:
-        """Yield the number of each line below the heads, with its cells.
-
-        Lines at fault go to `faults` instead.
-        """
-        found, width = 0, len(self.heads)
-        for row in self._closed(faults):
-            if row.first == self.heads_line or self._is_heads(row):
-                self.repeated += row.first != self.heads_line
-                continue
+    def rows(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield the number of each line below the heads, with its cells."""
+        width = len(self.heads)
+        below = islice(self._closed(), bool(self.heads_line), None)
+        for found, row in enumerate(filter(self._is_of_animal, below)):
             if found == timeouts.LIMITS.import_lines:
                 raise self._refused(f"The file has more than {found:,} animals")
-            found += 1
             if row.last - row.first >= LONG_ROW:
                 self.long.append(row._replace(cells=[]))
-            if self.is_left_out(row.first):
-                self.left_out += 1
-            elif any(map(str.strip, row.cells[width:])):
+            if any(map(str.strip, row.cells[width:])):
                 fault = f"there are {len(row.cells)} cells, but {width} columns"
-                faults.append(Fault(row.first, fault))
+                self.faults.append(Fault(row.first, fault))
             else:
                 yield row.first, row.cells + [""] * (width - len(row.cells))
 
-    def _closed(self, faults: list[Fault]) -> Iterator[Row]:
+    def _is_of_animal(self, row: Row) -> bool:
+        """Return whether a row is read; count it if it is left out."""
+        is_heads = self.heads_line and _seen_head(row.cells[0]) == self._seen[0]
+        if is_heads and [*map(_seen_head, row.cells)] == self._seen:
+            self.left_out["because they repeat the heads"] += 1
+        elif any(row.first in each for each in self._ranges):
+            self.left_out["by their numbers"] += 1
+        else:
+            return True
+        return False
+
+    def _closed(self) -> Iterator[Row]:
         """Yield the rows; read on behind a line with a mark that is not closed."""
         first = last = self._first
         for _ in range(MAX_NOT_CLOSED):
@@ -210,22 +222,16 @@ class Table:
             else:
                 return
             first, last = row.first + 1, row.last - 1
-            if self.is_left_out(row.first):
-                self.left_out += 1
-            else:
-                faults.append(Fault(row.first, NOT_CLOSED))
+            if self._is_of_animal(row):
+                self.faults.append(Fault(row.first, NOT_CLOSED))
         unread = f"as in lines before, so that no line up to {last} was read"
-        faults.append(Fault(first, f"{NOT_CLOSED}, {unread}"))
-
-    def _is_heads(self, row: Row) -> bool:
-        is_like = self.heads_line and _seen_head(row.cells[0]) == self._seen[0]
-        return bool(is_like) and [*map(_seen_head, row.cells)] == self._seen
+        self.faults.append(Fault(first, f"{NOT_CLOSED}, {unread}"))
 
     def _best(self, beginning: list[str], separators: str) -> tuple[str, list[Row]]:
         """Return the separator with which most heads are known, and the first rows."""
         found: dict[tuple[int, int], tuple[str, list[Row]]] = {}
         is_closed = True
-        for each in filter(is_separator, dict.fromkeys(separators)):
+        for each in dict.fromkeys(separators):
             lines = giving_way(beginning[self._first - 1 :])
             rows = [*self._rows(lines, each, self._first)]
             is_closed &= all(row.is_closed for row in rows[:1])
@@ -246,7 +252,7 @@ class Table:
         """
         best = max(rows, key=_count_heads)
         self.is_open = not chosen and _count_heads(best) < HEADS_SEEM
-        if self.is_open or chosen == Choices.NO_HEADS:
+        if self.is_open or chosen == sheets.NO_HEADS:
             return [""] * max(len(_without_empty_end(row.cells)) for row in rows)
         first = max(int(chosen or best.first), self._first)
         row = next(self._rows(self._lines(first), self.separator, first), None)
@@ -257,8 +263,8 @@ class Table:
 
     def _lines(self, first: int = 1) -> Iterator[str]:
         """Yield the lines of the file, from one on; others run in between."""
-        lines = io.BytesIO(self._content)
-        return islice(giving_way(self._encoding.lines(lines)), first - 1, None)
+        lines = giving_way(self.encoding.lines(self._content))
+        return islice(lines, first - 1, None)
 
     def _rows(self, lines: Iterator[str], separator: str, first: int) -> Iterator[Row]:
         """Yield the rows that are not empty, the last of which may not be closed."""
@@ -279,8 +285,8 @@ class Table:
 
     def _other_letters(self) -> Iterator[str]:
         """Yield the lines that show whether the encoding is right."""
-        for line in self._lines() if self.is_guess else ():
-            if "\ufffd" in line if self.is_mixed else not line.isascii():
+        for line in self._lines() if self.encoding.is_guess else ():
+            if "\ufffd" in line if self.encoding.is_mixed else not line.isascii():
                 yield line.strip()[:SHOWN_LENGTH]
 
     def _refused(self, fault: str) -> NotReadable:
@@ -313,60 +319,58 @@ def giving_way(items: Iterable[Item]) -> Iterator[Item]:
 
 
 class Encoding(NamedTuple):
-    """How the bytes of a file are read."""
+    """How the bytes of a file are read.
 
-    name: str  # as people know it
-    codec: str
-    # Whether there are bytes that are neither UTF-8 nor UTF-16. What the encoding does
-    # not have becomes `\ufffd`, so that people see it.
-    is_guess: bool = False
-    is_mixed: bool = False  # whether most lines are UTF-8
-    others: str = ""  # the codec of the other lines
+    What an encoding does not have becomes `\ufffd`, so that people see it.
+    """
 
-    def lines(self, content: io.BytesIO) -> Iterator[str]:
-        errors = ESCAPED if self.others else "replace"
-        text = io.TextIOWrapper(content, self.codec, errors=errors, newline="")
-        return map(self._other_line, text) if self.others else text
+    name: str = "UTF-8"  # as people know it; "" if it has to be chosen
+    codec: str = UTF_8
+    is_mixed: bool = False  # whether it is that of few lines, and the others are UTF-8
+
+    @property
+    def is_guess(self) -> bool:
+        return self.is_mixed or self.name in ENCODINGS
+
+    def lines(self, content: bytes) -> Iterator[str]:
+        file = io.BytesIO(content)
+        if not (self.is_mixed and self.name):
+            return io.TextIOWrapper(file, self.codec, errors="replace", newline="")
+        text = io.TextIOWrapper(file, UTF_8, errors=ESCAPED, newline="")
+        return map(self._other_line, text)
 
     def _other_line(self, line: str) -> str:
-        with suppress(UnicodeEncodeError):
-            line.encode()
-            return line
-        return line.encode(errors=ESCAPED).decode(self.others, "replace")
+        content = line.encode(errors=ESCAPED)
+        return content.decode("utf-8" if _is_utf_8(content) else self.codec, "replace")
 
 
-def _encoding(content: bytes, chosen: str | None) -> Encoding:
+def _encoding(content: bytes, chosen: str) -> Encoding:
     text = content.removeprefix(codecs.BOM_UTF8).lstrip()
     for beginning, part, kind, advice in sheets.KINDS:
         if re.match(beginning, text, re.DOTALL) and part in content:
             raise NotReadable(f"The file is {kind}. {advice}")
-    if b"\0" in content and (codec := _utf_16(content)):
-        with suppress(UnicodeDecodeError):
-            if "\0" not in content.decode(codec):
-                return Encoding("UTF-16", codec)
-        raise NotReadable(BROKEN)
     if b"\0" in content:
-        raise NotReadable("The file contains NUL, so it is no text")
-    codec = ENCODINGS[chosen][0] if chosen in ENCODINGS else ""
-    is_utf_8 = _is_utf_8(content)
-    if is_utf_8 and (not codec or content.isascii()):
-        return Encoding("UTF-8", UTF_8)
-    if not is_utf_8:
-        lines = [x for x in giving_way(io.BytesIO(content)) if not x.isascii()]
-        right = sum(map(_is_utf_8, giving_way(lines)))
-        if 2 * right > len(lines) or content.startswith(codecs.BOM_UTF8):
-            return Encoding("UTF-8", UTF_8, True, True, codec)
-    name = chosen if chosen in ENCODINGS else next(iter(ENCODINGS))
-    return Encoding(name, ENCODINGS[name][0], True)
+        with suppress(UnicodeDecodeError):
+            if "\0" not in content.decode(codec := _utf_16(content)):
+                return Encoding("UTF-16", codec)
+        raise NotReadable(NO_TEXT)
+    if _is_utf_8(content):
+        return Encoding()
+    name = {each.lower(): each for each in ENCODINGS}.get(chosen.lower(), "")
+    lines = [x for x in giving_way(io.BytesIO(content)) if not x.isascii()]
+    right = sum(map(_is_utf_8, giving_way(lines)))
+    is_mixed = 2 * right > len(lines) or content.startswith(codecs.BOM_UTF8)
+    name = name or ("" if is_mixed else next(iter(ENCODINGS)))
+    return Encoding(name, ENCODINGS[name][0] if name else UTF_8, is_mixed)
 
 
-def _utf_16(content: bytes) -> str | None:
-    """Return how UTF-16 is read, if the file has its mark, or its NULs."""
+def _utf_16(content: bytes) -> str:
+    """Return how UTF-16 is read by its mark, or by its NULs; else it is ASCII."""
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
     big, little = content[::2].count(0), content[1::2].count(0)
     if NUL_SHARE * (big + little) < len(content) or min(big, little):
-        return None
+        return "ascii"
     return "utf-16-be" if big else "utf-16-le"
 
 
@@ -384,6 +388,11 @@ def _count_heads(row: Row) -> int:
 
 def _seen_head(cell: str) -> str:
     return seen_of(cell[:MAX_HEAD_LENGTH])
+
+
+def _values(cells: Iterable[str]) -> list[str]:
+    """Return the values of a column, in the first lines."""
+    return [*dict.fromkeys(x[:SAMPLE_LENGTH] for cell in cells if (x := cell.strip()))]
 
 
 def _without_empty_end(cells: list[str]) -> list[str]:

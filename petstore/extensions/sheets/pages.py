@@ -14,14 +14,14 @@ import orjson
 from flask import Flask, Response, current_app, render_template, request, session
 from flask.typing import ResponseReturnValue
 
-from petstore import timeouts
 from petstore.concurrency import give_way
 from petstore.errors import MAX_BODY_BYTES
 from petstore.extensions import dashboard
 from petstore.extensions.dashboard import Form, Outcome, current_project, takes_long
-from petstore.extensions.sheets import exports
-from petstore.extensions.sheets.choices import ENCODINGS, NO_CHOICES, Choices
-from petstore.extensions.sheets.imports import Preview, Sheet, foresee
+from petstore.extensions.sheets import choices as sheets
+from petstore.extensions.sheets import exports, lines
+from petstore.extensions.sheets.choices import Choices, read_choices
+from petstore.extensions.sheets.imports import SHOWN, Preview, foresee
 from petstore.extensions.sheets.lines import NotReadable, TooLarge, in_parts
 from petstore.extensions.sheets.models import Import
 from petstore.extensions.sheets.storing import store
@@ -34,20 +34,10 @@ from petstore.settings import Settings
 from petstore.web.turns import Turns, turns_of
 
 MAX_FIELDS = 64  # of the page about a file
-STATUS = "status."  # before a status of another system, in the names of fields
-SHOWN_ROWS = 20
-FIRST_ROWS, LAST_ROWS = 15, 5
 PAGE_BYTES = 256 * 1024  # another look costs a page for each of these
-OPEN, ALL = "?", "="  # a choice that is open, and before one value for all lines
-TEXTS = {"encoding", "separator", "heads", "without_name", "without_category"}
-TEXTS |= {"leave_out", "entities"}
 TAKE_BACK = "sheets.take_back"
 NO_PROJECT = 0  # instead of an id, for a turn of the whole worker
 OTHER = "Nothing is imported yet: the choices or the animals have changed. Look again."
-SEPARATORS = {",": "Comma", ";": "Semicolon", "\t": "Tab", "|": "Bar |", "~": "Tilde ~"}
-# The columns, in the words of the page.
-COLUMNS = {"name": "Name", "category": "Category", "status": "Status"}
-COLUMNS |= {"categoryId": "Number of the category", "id": "Numbers of animals here"}
 
 bp = dashboard.PageBlueprint(
     "sheets", __name__, "", required_role=WRITE, before_form=receive_file
@@ -89,8 +79,7 @@ def upload() -> ResponseReturnValue:
     content = file.read() if file else b""
     if not content:
         raise NotReadable("Choose a file that is not empty")
-    if len(content) > timeouts.LIMITS.import_bytes:
-        raise TooLarge(timeouts.LIMITS.import_bytes // 1024**2)
+    lines.require_small(content)
 
     def keep(digest: str) -> Outcome:  # the same form may send another file later
         name = dashboard.Upload.keep(session[dashboard.TOKEN], content)
@@ -108,23 +97,27 @@ def question(file: str) -> ResponseReturnValue:
         return dashboard.go_to(
             "sheets.import_page", str(dashboard.NoSuchUpload()), "bad"
         )
-    if not upload.chosen:
-        dashboard.count_expensive_page()
-        return _show(file, _foresee(upload, NO_CHOICES))
-    dashboard.count_expensive_page(
-        min(-(-len(upload.content) // PAGE_BYTES), dashboard.EXPENSIVE_PAGES)
-    )
+    most = dashboard.EXPENSIVE_PAGES
+    pages = -(-len(upload.content) // PAGE_BYTES) if upload.chosen else most
+    dashboard.count_expensive_page(min(pages, most))
+    # Release 1.4.0, which may run beside this one, writes its choices in another way.
+    chosen = orjson.loads(upload.chosen or "{}").items()
+    choices = read_choices([(x, y) for x, y in chosen if isinstance(y, str)])
     try:
-        return _show(file, _foresee(upload, Choices.of(upload.chosen)))
-    except NotReadable as error:  # with these choices
+        preview = _foresee(upload, choices)
+    except NotReadable as error:
+        if not choices:
+            raise
         flask.flash(str(error), "bad")
-        return _show(file, _foresee(upload, NO_CHOICES))
+        preview = _foresee(upload, sheets.NO_CHOICES)
+    return _show(file, preview)
 
 
 @bp.post("/animals/import/<file>")
 @takes_long
 def answer(file: str) -> ResponseReturnValue:
-    upload, choices = dashboard.Upload.find(session[dashboard.TOKEN], file), _choices()
+    upload = dashboard.Upload.find(session[dashboard.TOKEN], file)
+    choices = read_choices(request.form.items(multi=True))
     if upload and "again" in request.form:
         return _look_again(file, choices)
     dashboard.count_form()
@@ -144,23 +137,24 @@ def answer(file: str) -> ResponseReturnValue:
         added, corrected = len(done.added), len(done.corrected)
         message = f"{added:,} animal{'s are' if added != 1 else ' is'} added"
         message += f", {corrected:,} corrected" if corrected else ""
-        message += "." + _not_stored(done.sheet)
+        message = " ".join([f"{message}.", *done.sheet.notes])
         # With facts, it is also among the changes of animals, where people look for it.
         facts: dict[str, Any] | None = {} if added or corrected else None
-        if done.record is None:
+        if done.import_id is None:
             return Outcome(dashboard.ANIMALS, message, facts=facts)
         links = [("Your imports", flask.url_for("sheets.import_page"))]
-        undo = ("Undo: remove them", flask.url_for(TAKE_BACK, import_id=done.record.id))
+        undo = ("Undo: remove them", flask.url_for(TAKE_BACK, import_id=done.import_id))
         return Outcome(dashboard.ANIMALS, message, facts=facts, links=links, undo=undo)
 
     return import_upload(file=file)
 
 
-def _look_again(file: str, choices: Choices, *message: str) -> ResponseReturnValue:
+def _look_again(
+    file: str, choices: dict[str, str], *message: str
+) -> ResponseReturnValue:
     """Show the page with other choices, which a reload keeps."""
-    dashboard.Upload.choose(
-        session[dashboard.TOKEN], file, orjson.dumps(choices).decode()
-    )
+    chosen = orjson.dumps(choices).decode()
+    dashboard.Upload.choose(session[dashboard.TOKEN], file, chosen)
     return dashboard.go_to("sheets.question", *message, file=file)
 
 
@@ -203,29 +197,6 @@ def _allow_choices(endpoint: str | None, _: object) -> None:
         request.max_form_parts = MAX_FIELDS
 
 
-def _choices() -> Choices:
-    """Return what a person has chosen; all that the form leaves out is guessed."""
-    form = request.form
-    statuses = {
-        name.removeprefix(STATUS): meant
-        for name, meant in form.items()
-        if name.startswith(STATUS) and meant in (*STATUSES, Choices.OUT)
-    }
-    columns = {ours: form[ours] for ours in COLUMNS if form.get(ours, OPEN) != OPEN}
-    values = {"category": form.get("all.category", "").strip()}
-    values["status"] = columns.get("status", "").partition(ALL)[2]
-    # What is typed beside a choice counts before it.
-    texts = {x: [y for y in form.getlist(x) if y not in ("", OPEN)] for x in TEXTS}
-    return Choices(
-        columns,
-        statuses,
-        values={ours: value for ours, value in values.items() if value},
-        again="add_again" in form,
-        first_line=form.get("line", 1, type=int),
-        **{name: found[-1].strip(" ") for name, found in texts.items() if found},
-    )
-
-
 def _foresee(upload: dashboard.Upload, choices: Choices) -> Preview:
     """Read a file; to save memory, a worker reads one large file at a time."""
     is_large = len(upload.content) > MAX_BODY_BYTES
@@ -235,47 +206,20 @@ def _foresee(upload: dashboard.Upload, choices: Choices) -> Preview:
 
 
 def _show(file: str, preview: Preview) -> ResponseReturnValue:
-    """Show a file as it would be stored, from the line that somebody wants to see."""
-    sheet, line = preview.sheet, preview.sheet.choices.first_line
-    shown = preview.first(FIRST_ROWS, line)
-    last = preview.last(LAST_ROWS, max(each.line for each in shown)) if shown else []
-    lines = enumerate(sheet.table.first_lines, 1)
-    likely = [(n, f"Line {n}: {text[:60]}") for n, text in lines if text.strip()]
+    """Show a file as it would be stored, with the choices how it is read."""
+    new = preview.new_categories[:SHOWN]
     page = render_template(
         "import_question.html",
         file=file,
         preview=preview,
-        line=line,
-        faults=[fault for fault in preview.faults if fault.line >= line],
-        first=shown,
-        last=last,
-        by_status=Counter(pet.members["status"] for pet, _ in preview.added),
+        by_status=Counter(pet.members["status"] for pet in preview.added),
         form=dashboard.EMPTY,
-        similar=dashboard.similar_categories(
-            current_project().id, preview.new_categories[:SHOWN_ROWS]
-        ),
-        columns=COLUMNS,
-        heads=[(head, _label(sheet, head)) for head in sheet.table.heads],
-        named_by=[
-            (head, f"Are named by {_label(sheet, head)}") for head in sheet.table.heads
-        ],
-        likely=[(str(n), text) for n, text in likely[:SHOWN_ROWS]],
-        separators={(x := sheet.choices.separator): x} | SEPARATORS,
-        encodings=[(x, f"{label} ({x})") for x, (_, label) in ENCODINGS.items()],
+        similar=dashboard.similar_categories(current_project().id, new),
+        shown=SHOWN,
+        sheets=sheets,
         statuses={name: dashboard.status(name) for name in STATUSES},
     )
     return page, 200, dashboard.MAY_BE_SHOWN_AGAIN
-
-
-def _label(sheet: Sheet, head: str) -> str:
-    """Return what people know a column by: its head, or else its first values."""
-    has_head = sheet.table.heads_line
-    return head if has_head else f"{head} ({', '.join(sheet.samples[head])})"
-
-
-def _not_stored(sheet: Sheet) -> str:
-    heads = ", ".join(sheet.not_stored)
-    return f" Not stored here: {heads}." if heads else ""
 
 
 def _separator() -> str:

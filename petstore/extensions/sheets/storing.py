@@ -1,18 +1,16 @@
 """Storing what a file does to a project, in one transaction and few statements."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
 from typing import Any
 
 import peewee
-from peewee import fn
 
 from petstore import clock
 from petstore.events import EVENT_TYPES, EventType, actor, emit_after_commit
-from petstore.extensions.sheets.imports import LinesAtFault, Preview, There
+from petstore.extensions.sheets.imports import FilePet, LinesAtFault, Preview, There
 from petstore.extensions.sheets.lines import in_parts
 from petstore.extensions.sheets.models import Import
-from petstore.models.categories import MAX_NEW_ID, Category, comparable
+from petstore.models.categories import Category, comparable
 from petstore.models.pets import Pet
 from petstore.models.projects import Project, take_rows
 from petstore.models.searching import searchable
@@ -40,9 +38,15 @@ def store(project: Project, preview: Preview, *, is_shown: bool = False) -> Prev
             if is_shown and preview.digest != shown.digest:
                 raise LinesAtFault([], [])
         take_rows(project.id, preview.rows)
-        categories = _write(project.id, preview)
-        if preview.added:
-            preview.record = Import.record(project.id, len(preview.added), categories)
+        for categories in in_parts(preview.categories.items()):
+            _add_categories(project.id, categories)
+        for pets in in_parts(preview.added):
+            _add_pets(project.id, pets)
+        for pets in in_parts(preview.corrected):
+            _correct_pets(project.id, pets)
+        if added := len(preview.added):
+            record = Import.record(project.id, added, preview.categories)
+            preview.import_id = record.id
         facts: dict[str, Any] = {"animals": len(preview.added)}
         facts["corrected"] = len(preview.corrected)
         if any(facts.values()):
@@ -50,66 +54,29 @@ def store(project: Project, preview: Preview, *, is_shown: bool = False) -> Prev
     return preview
 
 
-def _write(project_id: int, preview: Preview) -> list[int]:
-    """Add and correct the animals, and return the numbers of new categories."""
-    numbers: dict[Any, int] = {}  # of new categories
-
-    def numbered(members: dict[str, Any]) -> dict[str, Any]:
-        number = numbers.get(members.get("category_id"))
-        return members if number is None else members | {"category_id": number}
-
-    for categories in in_parts(preview.numbered.items()):
-        _add_numbered(project_id, dict(categories))
-    for keys in in_parts(preview.named):
-        names = [preview.named[each] for each in keys]
-        new = _add_named(project_id, names)
-        numbers |= zip(keys, new, strict=True)
-    for pets in in_parts(preview.added):
-        added = ({"category_id": meant, **pet.members} for pet, meant in pets)
-        _add_pets(project_id, map(numbered, added))
-    for corrected in in_parts(preview.corrected.items()):
-        changes = {pet_id: numbered(members) for pet_id, members in corrected}
-        _correct_pets(project_id, changes)
-    return [*preview.numbered, *numbers.values()]
-
-
-def _add_numbered(project_id: int, names: Mapping[int, str | None]) -> None:
+def _add_categories(project_id: int, names: list[tuple[int, str | None]]) -> None:
     """Add categories by their numbers."""
     columns = (Category.project, Category.id, Category.name, Category.folded)
-    rows = [(project_id, x, y, comparable(y or "")) for x, y in names.items()]
+    rows = [(project_id, number, x, comparable(x or "")) for number, x in names]
     Category.insert_many(rows, columns).execute()
 
 
-def _add_named(project_id: int, names: list[str]) -> list[int]:
-    """Add categories with the next numbers, and return these."""
-    last = Category.select(fn.MAX(Category.id)).where(
-        Category.project == project_id, Category.id <= MAX_NEW_ID
-    )
-    first = (last.scalar() or 0) + 1
-    if first + len(names) > MAX_NEW_ID:  # lower numbers are free
-        return [Category.add_next(project_id, name) for name in names]
-    numbered = dict(enumerate(names, first))
-    _add_numbered(project_id, numbered)
-    return [*numbered]
-
-
-def _add_pets(project_id: int, pets: Iterable[dict[str, Any]]) -> None:
+def _add_pets(project_id: int, pets: list[FilePet]) -> None:
     new = {"project": project_id, "added_ms": clock.now_ms(), "added_by": actor.get()}
-    rows = [new | {"folded": searchable(pet["name"])} | pet for pet in pets]
+    rows = [new | _folded(pet.members) for pet in pets]
     Pet.insert_many(rows).execute()
 
 
-def _correct_pets(project_id: int, changes: dict[int, dict[str, Any]]) -> None:
+def _correct_pets(project_id: int, pets: list[FilePet]) -> None:
     """Change animals by their ids.
 
     All animals for which the same columns change share a statement, which saves round
     trips.
     """
     rows: dict[tuple[str, ...], list[tuple[Any, ...]]] = defaultdict(list)
-    for pet_id, each in changes.items():
-        folded = {"folded": searchable(each["name"])} if "name" in each else {}
-        names, values = zip(*sorted((each | folded).items()), strict=True)
-        rows[names].append((pet_id, *values))
+    for pet in pets:
+        names, values = zip(*sorted(_folded(pet.members).items()), strict=True)
+        rows[names].append((pet.id, *values))
     for names, lines in rows.items():
         new = peewee.ValuesList(lines).cte("new", columns=["id", *names])
         columns = {name: getattr(new.c, name) for name in names}
@@ -118,3 +85,9 @@ def _correct_pets(project_id: int, changes: dict[int, dict[str, Any]]) -> None:
         is_one = Pet.id.in_([line[0] for line in lines]) & (Pet.id == new.c.id)
         found = Pet.update(columns).from_(new).with_cte(new)
         found.where(Pet.project == project_id, is_one).execute()
+
+
+def _folded(members: dict[str, Any]) -> dict[str, Any]:
+    """Return the members of an animal, with the name as searches have it."""
+    folded = {"folded": searchable(members["name"])} if "name" in members else {}
+    return members | folded

@@ -238,12 +238,13 @@ def test_file_that_cannot_be_used_is_refused(
 def test_full_project_gets_nothing(import_text: Import, project: Project):
     project.change_plan(Plan("enterprise", 99, 99, 5))
     add_pet(project, "Rex")
-    assert refusal(import_text(HEAD + "A,7\nB,7\nC,7\nD,7\n")) == (
-        "The project is full: it may hold 5 animals, orders and categories together "
-        "and has room for 3, but the file adds 4."
+    [told] = faults(import_text(HEAD + "A,7\nB,7\nC,7\nD,7\n"))
+    assert told.startswith(
+        "The project has room for 3 animals, orders and categories, but the file adds "
+        "4. Leave lines out, remove what is needed no longer, or ask for another plan"
     )
-    told = refusal(import_text(HEAD + "A,Dogs\nB,7\nC,7\n"))
-    assert told.startswith("The project is full: it may hold 5 animals")
+    [told] = faults(import_text(HEAD + "A,Dogs\nB,7\nC,7\n"))
+    assert told.startswith("The project has room for 3 animals")
     assert printed(import_text(HEAD + "A,Dogs\nB,7\n")) == "2"
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from petstore.extensions.sheets.choices import Choices
 from petstore.extensions.sheets.imports import LinesAtFault, foresee
 from petstore.extensions.sheets.storing import store
 from petstore.models.categories import MAX_NEW_ID, Category
@@ -28,7 +27,7 @@ SELECT wal_bytes, (SELECT sum(last_value) FROM pg_sequences),
     (SELECT sum(n_tup_ins + n_tup_upd + n_tup_del) FROM pg_stat_user_tables)
 FROM pg_stat_get_backend_wal(pg_backend_pid())
 """
-OURS = Choices({"id": "id"})
+OURS = {"id": "id"}
 Lock = Callable[[], AbstractContextManager]
 
 
@@ -96,7 +95,7 @@ def test_answer_does_what_is_right_by_then(project: Project):
     with pytest.raises(LinesAtFault):
         store(project, preview, is_shown=True)
     done = store(project, preview)
-    assert (len(done.added), done.corrected, done.new_categories) == (3, {}, ["Birds"])
+    assert (len(done.added), done.corrected, done.new_categories) == (3, [], ["Birds"])
     pets = Pet.page(project.id, after=1, limit=9)
     assert [pet.category_id for pet in pets] == [40, 12, 41]
     assert Project.get_by_id(project.id).rows_held == 4 + 4
