@@ -18,7 +18,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 import orjson
-from flask import Response
+from flask import Response, current_app
 from marshmallow import ValidationError
 from werkzeug.http import parse_options_header
 
@@ -33,7 +33,6 @@ from petstore.web.application import (
     current_request,
     no_content,
 )
-from petstore.web.error_handlers import answer_rule_error
 
 NO_PARAMETERS = StrictSchema()
 _IDEMPOTENCY_KEY = re.compile(r"[!-~]{1,255}")
@@ -169,7 +168,8 @@ class Operation:
                 response = self._carry_out(arguments)
             except Conflict as conflict:
                 # A retry has to get the same answer, so it is stored like a success.
-                response = answer_rule_error(conflict)
+                answer = current_app.handle_user_exception(conflict)
+                response = current_app.make_response(answer)
             StoredResponse.keep(
                 attempt,
                 response.status_code,

@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl
 from wsgiref.types import StartResponse
 
 import orjson
-from flask import Flask, Request, Response, current_app, request
+from flask import Flask, Request, Response, request
 from flask.ctx import RequestContext
 from flask.sessions import NullSession
 from werkzeug.datastructures import MultiDict
@@ -255,7 +255,6 @@ class IdConverter(BaseConverter):
 
 def init_app(app: Flask) -> None:
     """Let routes be exact and contain ids, and begin each request."""
-    app.config["BASE_DOMAIN"] = None  # below which all hosts are the operator's
     app.url_map.converters["id"] = IdConverter
     app.url_map.merge_slashes = False
     app.before_request(_begin)
@@ -273,7 +272,7 @@ def _begin() -> None:
         request_id, clock.monotonic(), headers, is_api_path(request.path)
     )
     # Only a trusted proxy can say that the request came over TLS.
-    if request.scheme == "https" and _is_ours(request.host):
+    if request.scheme == "https":
         headers.append(TRANSPORT_SECURITY)
     # The environ must not keep the error, since its traceback refers to the environ.
     if error := request.environ.pop(UNREADABLE, None):
@@ -303,12 +302,3 @@ def request_id_of(environ: dict[str, Any]) -> str:
     if _VALID_ID.fullmatch(sent) and not contains_key(sent):
         return sent
     return randomness.source.randbytes(16).hex()
-
-
-def _is_ours(host: str) -> bool:
-    """Return whether a host is the operator's, and not a customer's own domain."""
-    base_domain = current_app.config["BASE_DOMAIN"]
-    if base_domain is None:
-        return True
-    name = host.partition(":")[0].lower().removesuffix(".")
-    return f".{name}".endswith(f".{base_domain}")

@@ -30,7 +30,7 @@ class Browser:
         """Sign in with a key, unless it is None."""
         self.client = app.test_client()
         self.client.environ_base["REMOTE_ADDR"] = address
-        if base := app.config["BASE_DOMAIN"]:  # pages are there alone
+        if base := app.config.get("BASE_DOMAIN"):  # pages are there alone
             options = {"base_url": f"http://{base}"} | options
         self.options: dict[str, Any] = options
         if key:

@@ -16,7 +16,11 @@ from petstore.extensions.hosting.models import Host
 from petstore.extensions.hosting.names import suffixes
 from petstore.extensions.hosting.verifier import Verifier, verifier_of
 from petstore.settings import Settings
-from petstore.web.application import current_request, serve_on_every_host
+from petstore.web.application import (
+    TRANSPORT_SECURITY,
+    current_request,
+    serve_on_every_host,
+)
 from petstore.web.limiter import limiter_of
 from petstore.web.proxies import require_private_client
 
@@ -51,8 +55,7 @@ def init_app(app: Flask, settings: Settings) -> None:
         path = f"{request.path}/"
         if path.startswith(tuple(on_every_host)):
             return None
-        name = re.sub(r":[0-9]*$", "", request.host)
-        host = find_host(name, verifier.base_domain)
+        host = find_host(_name_of(request.host), verifier.base_domain)
         if host is None:
             raise ErrorResponse("unknown_host")
         state = current_request().state
@@ -66,6 +69,14 @@ def init_app(app: Flask, settings: Settings) -> None:
         if host.project_id is not None and path.startswith(at_base_domain):
             return _redirect(verifier.base_domain, 303)
         return _redirect(host.moved_to, 301) if host.moved_to else None
+
+    @app.after_request
+    def leave_scheme_to_owners(response: Response) -> Response:
+        """Let a domain that is not the operator's be served without TLS again."""
+        headers, name = current_request().state.headers, _name_of(request.host)
+        if not f".{name}".endswith(f".{verifier.base_domain}"):
+            headers[:] = [each for each in headers if each != TRANSPORT_SECURITY]
+        return response
 
 
 @bp.get("/tls-allowed")
@@ -90,6 +101,11 @@ def find_host(name: str, base_domain: str) -> Host | None:
     if parent == base_domain:
         return Host.find_by_slug(slug)
     return None if parent.endswith(f".{base_domain}") else Host.find_by_domain(name)
+
+
+def _name_of(host: str) -> str:
+    """Return the name in a Host header, without its port."""
+    return re.sub(r":[0-9]*$", "", host).lower().removesuffix(".")
 
 
 def _redirect(host: str, status: int) -> Response:
