@@ -38,7 +38,6 @@ from petstore.web.application import current_request
 
 KEY = "key"  # the field of a form for a key, which is secret
 # A hidden field: a key, new each time a form is shown, then the project of the page.
-# Release 1.3.0, which may receive the form, refuses fields that it does not know.
 IDEMPOTENCY_KEY = "idempotency_key"
 KEY_BYTES = 9
 # The page does not show these again. Password managers fill in `username`.
@@ -238,20 +237,15 @@ class Outcome(NamedTuple):
         return response
 
     def dump(self) -> tuple[str, bytes]:
-        """Return what the response to the same form needs.
-
-        Release 1.3.0, which may run beside this one, takes the fourth value for facts
-        that it needs no more.
-        """
+        """Return what the response to the same form needs."""
         steps = {"links": self.links, "undo": self.undo}
         shown = (self.endpoint, self.message, self.arguments, self.draft)
         return orjson.dumps(steps).decode(), orjson.dumps(shown)
 
     @classmethod
     def load(cls, steps: str, shown: bytes) -> Self:
-        """Return what was dumped, perhaps by release 1.3.0, which dumps no draft."""
-        endpoint, message, arguments, *rest = orjson.loads(shown)
-        draft = rest[0] if rest else None
+        """Return what was dumped."""
+        endpoint, message, arguments, draft = orjson.loads(shown)
         return cls(endpoint, message, arguments, draft=draft, **orjson.loads(steps))
 
 

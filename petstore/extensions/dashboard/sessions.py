@@ -80,9 +80,7 @@ class DashboardSessions(SecureCookieSessionInterface):
             return SecureCookieSession()
         # The database decides when a session ends. Flask would judge by the clock of
         # this host, and refuse a cookie that a host with a clock ahead has signed.
-        cookies, prefix = request.cookies, _cookie_prefix(request)
-        # Release 1.3.0, which may run beside this one, writes a name without a port.
-        text = cookies.get(self.get_cookie_name(app), cookies.get(prefix, ""))
+        text = request.cookies.get(self.get_cookie_name(app))
         serializer = self.get_signing_serializer(app)
         with suppress(BadSignature):
             if serializer and text:
@@ -93,10 +91,11 @@ class DashboardSessions(SecureCookieSessionInterface):
         """Return the name, with the port unless it is that of the scheme.
 
         Browsers send a cookie to all ports of a host, where others may be installed.
+        Over TLS, no other host can set one of this name.
         """
         request = current_request()
         port = request.host.rpartition(":")[2]  # without that of the scheme
-        name = _cookie_prefix(request)
+        name = f"__Host-{COOKIE}" if request.is_secure else COOKIE
         return f"{name}_{port}" if port.isascii() and port.isdecimal() else name
 
     def get_cookie_path(self, app: Flask) -> str:
@@ -105,11 +104,6 @@ class DashboardSessions(SecureCookieSessionInterface):
 
     def get_cookie_secure(self, app: Flask) -> bool:
         return current_request().is_secure
-
-
-def _cookie_prefix(request: Request) -> str:
-    """Return the name without a port; over TLS it is one that no other host can set."""
-    return f"__Host-{COOKIE}" if request.is_secure else COOKIE
 
 
 def start(caller: Caller) -> None:

@@ -77,8 +77,6 @@ def test_two_installations_on_one_host_do_not_sign_each_other_out(
     app: Flask, key: str, browser: Browser
 ):
     other = Browser(app, base_url="http://localhost:8001")
-    other.client.set_cookie("petstore_session", browser.cookie, path="/dashboard")
-    assert "Sign out" in other.read("/dashboard")  # as release 1.3.0 has written it
     name = other.sign_in(key).headers["Set-Cookie"].partition("=")[0]
     assert name == "petstore_session_8001"
     other.client.set_cookie("petstore_session", "of another one", path="/dashboard")
