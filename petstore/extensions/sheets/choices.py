@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 from marshmallow import EXCLUDE
 
-from petstore.extensions.sheets.schemas import FilePetSchema
 from petstore.models.categories import comparable
 from petstore.models.pets import STATUSES
+from petstore.schemas.fields import Name, UrlInteger
+from petstore.schemas.pets import NewPetSchema
 
 DELIMITERS = ",;\t|~"
-FIELDS = FilePetSchema(unknown=EXCLUDE)
 MAX_STATUS_LENGTH = 60
 NUMBERED = "Column {}"  # a column without a head
 _TABLE = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
@@ -31,6 +31,17 @@ VALUES = {"status": {*MEANINGS}, "category": {*OTHERS["categories"]}}
 # What shows that a line has heads, and what may stand in lines of animals, too.
 KNOWN_HEADS = {*OTHERS["heads"]}.union(*WORDS.values())
 OF_ANIMALS = {*OTHERS["names"]}.union(*VALUES.values())
+
+
+class FilePetSchema(NewPetSchema):
+    """An animal in a file, whose cells are texts."""
+
+    id = UrlInteger()
+    category_id = UrlInteger(data_key="categoryId", required=True)
+    category = Name(required=True)
+
+
+FIELDS = FilePetSchema(unknown=EXCLUDE)
 # A byte order mark, a soft hyphen, and blanks of no width: nobody sees them.
 _UNSEEN = re.compile("[\xad\u200b-\u200f\u2060\ufeff]")
 _TOKEN = re.compile(r"[^\W\d_]+")
@@ -39,7 +50,7 @@ _LINES = re.compile("([0-9]{1,9})(?:\\s*[-\u2013]\\s*([0-9]{1,9}))?")
 
 # What people say of a file, by the names in `PATTERNS`. What is missing is guessed.
 Choices = Mapping[str, str]
-NO_CHOICES: Choices = {}
+NONE: Choices = {}
 # A column is chosen by its head, as "" if the file has none, or as one value for all
 # lines, behind this.
 EACH = "="
@@ -110,13 +121,10 @@ def guess_columns(columns: Mapping[str, Iterable[str]]) -> dict[str, str]:
     """
     known = {folded(head): head for head in reversed([*columns])}
     cells = {x: {folded(cell) for cell in each} - {""} for x, each in columns.items()}
-    likely = [
-        *((x, [known[word] for word in WORDS[x] if word in known]) for x in WORDS),
-        *((x, [y for y in columns if _has_part(y, PARTS[x])]) for x in PARTS),
-        *(
-            (x, [y for y in columns if cells[y] and cells[y] <= VALUES[x]])
-            for x in VALUES
-        ),
+    likely = [(x, [known[word] for word in WORDS[x] if word in known]) for x in WORDS]
+    likely += [(x, [y for y in columns if _has_part(y, PARTS[x])]) for x in PARTS]
+    likely += [
+        (x, [y for y in columns if set() < cells[y] <= VALUES[x]]) for x in VALUES
     ]
     found: dict[str, str] = {}
     for ours, heads in likely:

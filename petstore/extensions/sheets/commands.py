@@ -45,18 +45,15 @@ def _reading_options(command: Callable[..., None]) -> Callable[..., None]:
 def export(slug: str | None, separator: str) -> None:
     """Print all animals of a project."""
     project = chosen_project(slug)
-    for part in exports.animals(
-        project.id, _read_options(separator=separator)["separator"]
-    ):
+    chosen = _read_options(separator=separator)
+    for part in exports.animals(project.id, chosen["separator"]):
         click.echo(part, nl=False)
 
 
 @animals.command("import")
 @project_option(ONE_PROJECT)
 @_reading_options
-@click.option(
-    "--again", "add_again", flag_value="yes", help="Add what is here already."
-)
+@click.option("--again", "add_again", flag_value="yes", help="Add animals again.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask before animals are corrected.")
 @click.argument("file", type=click.File("rb"))
@@ -72,8 +69,9 @@ def import_file(
     """
     project = chosen_project(slug)
     chosen = _read_options(**options)
+    content = require_small(file.read(timeouts.LIMITS.import_bytes + 1))
     try:
-        done = imports.foresee(project, _read(file), chosen)
+        done = imports.foresee(project, content, chosen)
         _require_known(done.sheet, chosen)
         done.require_no_fault()
         is_asked = bool(done.corrected) and not (dry_run or yes)
@@ -105,10 +103,8 @@ def _read_options(**options: Any) -> Choices:
         for text in given if option in REPEATED else filter(None, [given]):
             fields = _fields(option, text)
             if not all(sheets.read_choices([field]) for field in fields):
-                name = f"--{option.replace('_', '-')}"
-                raise click.BadParameter(
-                    f"must be {OPTIONS[option].form}.", param_hint=name
-                )
+                form, name = OPTIONS[option].form, f"--{option.replace('_', '-')}"
+                raise click.BadParameter(f"must be {form}.", param_hint=name)
             chosen |= sheets.read_choices(fields)
     return chosen
 
@@ -143,10 +139,9 @@ def _echo_guesses(sheet: Sheet) -> None:
     """Say what was guessed and is not what the words themselves say."""
     guesses = []
     for name, text in sheet.choices.items():
-        label = OPTIONS[name].label if name in OPTIONS else COLUMNS.get(name, name)
         usual = {"", USUAL.get(name, name.lower()), sheet.chosen.get(name, "").lower()}
         if text.lower() not in usual:
-            guesses.append(f"{label.removeprefix(STATUS)}: {text}")
+            guesses.append(f"{name.removeprefix(STATUS)} is {text}")
     if guesses:
         click.echo(f"Guessed: {', '.join(guesses)}.", err=True)
 
@@ -166,13 +161,6 @@ def _echo_pets(pets: Iterable[imports.Shown]) -> None:
             for x, text in (pet.there | pet.new).items()
         ]
         click.echo(f"{pet.id or 'New'}: {', '.join(cells)}", err=True)
-
-
-def _read(file: IO[bytes]) -> bytes:
-    try:
-        return require_small(file.read(timeouts.LIMITS.import_bytes + 1))
-    except OSError as error:
-        raise click.UsageError(f"FILE: {error.strerror}.") from None
 
 
 def _echo_faults(error: LinesAtFault) -> None:

@@ -3,7 +3,7 @@
 import csv
 import io
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from typing import Any, NamedTuple
 
@@ -84,26 +84,19 @@ def _parts(export: Export, project_id: int, separator: str) -> Iterator[bytes]:
         for members in dumped:
             values = [*members.values()]
             values.insert(place, names.get(members[export.id], ""))
-            lines.append([_cell(value, separator) for value in values])
+            lines.append(values)
         yield _text(lines, separator)
         after = rows[-1].id
         time.sleep(timeouts.LIMITS.export_pause_seconds)
 
 
-def _cell(value: Any, separator: str) -> str:
-    if isinstance(value, str):
-        return defused(value, separator)
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return "" if value is None else str(value)
-
-
-def _text(lines: Sequence[Sequence[str]], separator: str) -> bytes:
+def _text(lines: Iterable[Iterable[Any]], separator: str) -> bytes:
     text = io.StringIO(newline="")
     plain = csv.writer(text, delimiter=separator)
     # A program that separates by commas anyway finds fewer of them.
     quoted = csv.writer(text, delimiter=separator, quoting=csv.QUOTE_ALL)
     for line in lines:
-        has_comma = separator != "," and any("," in cell for cell in line)
-        (quoted if has_comma else plain).writerow(line)
+        cells = [defused(x, separator) if isinstance(x, str) else x for x in line]
+        has_comma = separator != "," and any("," in str(cell) for cell in cells)
+        (quoted if has_comma else plain).writerow(cells)
     return text.getvalue().encode()

@@ -19,7 +19,7 @@ from peewee import fn
 from petstore import randomness
 from petstore.extensions.sheets import choices as sheets
 from petstore.extensions.sheets import lines
-from petstore.extensions.sheets.choices import EACH, STATUS, Choices, seen_of
+from petstore.extensions.sheets.choices import EACH, NONE, STATUS, Choices
 from petstore.extensions.sheets.lines import Fault, Table, giving_way, in_parts
 from petstore.models import RuleError
 from petstore.models.categories import MAX_NEW_ID, Category, comparable
@@ -42,11 +42,7 @@ NEEDED = {"name": ("name", "without_name"), "category": (*CATEGORY, "without_cat
 ALSO = {"name": "", "category": " or --all category=Cats"}
 ALSO |= {"status": " or --all status=available"}
 SHOWN_MEMBERS = "name", "category_id", "status"
-BLANKS, NONE = {"na", "n/a", "null", "none"}, set[str]()  # written for no name
-FULL = (
-    "The project has room for {:,} animals, orders and categories, but the file adds "
-    "{:,}. Leave lines out, remove what is needed no longer, or ask for another plan"
-)
+BLANKS = {"na", "n/a", "null", "none"}  # what programs write for no name
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z]{2,8}\d{0,2});")
 _UNNAMED = re.compile(sheets.NUMBERED.format("[0-9]+"))
 _BREAK = re.compile(r"\s*[\r\n\v]\s*")
@@ -94,7 +90,7 @@ class Sheet:
     Raises `NotReadable`.
     """
 
-    def __init__(self, content: bytes, choices: Choices = sheets.NO_CHOICES) -> None:
+    def __init__(self, content: bytes, choices: Choices = NONE) -> None:
         self.statuses: dict[str, str] = {}  # of another system, by folded ones
         self.with_id = self.new = 0
         self.entity = ""  # the first text with one
@@ -147,8 +143,8 @@ class Sheet:
         for name, text in choices.items():
             if name not in (*sheets.COLUMNS, "without_name") or text[:1] == EACH:
                 found[name] = text
-            elif seen_of(text) in known:
-                found[name] = known[seen_of(text)]
+            elif sheets.seen_of(text) in known:
+                found[name] = known[sheets.seen_of(text)]
         return found
 
     def _read(self) -> None:
@@ -159,8 +155,9 @@ class Sheet:
         values = {x: y[1:] for x, y in columns.items() if x not in places}
         unnamed = choices.get("without_name", "")
         without_category = choices.get("without_category", "")
-        blanks = {"name": NONE if unnamed == sheets.AS_NAMES else BLANKS}
-        blanks["category"] = BLANKS
+        blanks = {"name": BLANKS, "category": BLANKS}
+        if unnamed == sheets.AS_NAMES:
+            del blanks["name"]
         for number, row in self.table.rows():
             cells = {ours: row[place][:MAX_CELL] for ours, place in places.items()}
             cells |= values
@@ -278,10 +275,9 @@ class There(NamedTuple):
 
     @classmethod
     def of(cls, project_id: int, sheet: Sheet) -> Self:
-        last = Category.select(fn.MAX(Category.id)).where(
-            Category.project == project_id, Category.id <= MAX_NEW_ID
-        )
-        there = cls({}, {}, {}, {}, last.scalar() or 0)
+        is_low = (Category.project == project_id) & (Category.id <= MAX_NEW_ID)
+        last = Category.select(fn.MAX(Category.id)).where(is_low).scalar()
+        there = cls({}, {}, {}, {}, last or 0)
         for ids in in_parts({x.id for x in sheet} - {None}):
             found = Pet.with_ids(project_id, ids)
             there.pets.update(found)
@@ -299,9 +295,8 @@ class There(NamedTuple):
 
 def _numbers_of_names(project_id: int, names: list[str]) -> dict[str, list[int]]:
     """Return the numbers of the categories with these names, which are folded."""
-    rows = Category.select(Category.id, Category.folded).where(
-        Category.project == project_id, Category.folded.in_(names)
-    )
+    is_one = (Category.project == project_id) & Category.folded.in_(names)
+    rows = Category.select(Category.id, Category.folded).where(is_one)
     found: dict[str, list[int]] = defaultdict(list)
     for number, name in sorted(rows.tuples().iterator()):
         found[name].append(number)
@@ -389,10 +384,7 @@ class Preview:
             raise ValidationError({"id": text})
         if (line := self._lines.setdefault(pet.id, pet.line)) != pet.line:
             raise ValidationError({"id": f"{pet.id} stands in line {line} already"})
-        given = pet.members.items()
-        changes = {
-            name: value for name, value in given if value != getattr(there, name)
-        }
+        changes = {x: y for x, y in pet.members.items() if y != getattr(there, x)}
         if "status" in changes and (order_id := self.there.orders.get(pet.id)):
             order = f"the order {order_id} is completed or cancelled"
             raise ValidationError({"status": f"cannot change before {order}"})
@@ -425,9 +417,7 @@ class Preview:
         return first
 
 
-def foresee(
-    project: Project, content: bytes, choices: Choices = sheets.NO_CHOICES
-) -> Preview:
+def foresee(project: Project, content: bytes, choices: Choices = NONE) -> Preview:
     """Return what a file would do to the project as it is.
 
     Raises `NotReadable`.
@@ -447,7 +437,9 @@ def foresee(
         sheet.questions.append(Question("add_again", text, "--again"))
     if not project.has_room(preview.rows):
         room = max(0, (project.row_limit or 0) - project.rows_held)
-        text = FULL.format(room, preview.rows)
+        text = f"The project has room for {room:,} animals, orders and categories, but "
+        text += f"the file adds {preview.rows:,}: leave lines out, remove what nobody "
+        text += "needs any more, or ask for another plan"
         sheet.questions.append(Question("leave_out", text, "--leave-out 32,40-45"))
     return preview
 

@@ -31,7 +31,6 @@ HEADS_SEEM = 2  # of `count_heads`
 SAMPLE_LENGTH = 60
 LONG_ROW = 20  # lines of a row after which somebody should look at it
 MAX_NOT_CLOSED = 20  # marks after which a file is read on
-CTRL_Z = b"\x1a"  # with which some programs end a file
 # It ends the text that is read, and no file has it: a row in which it stands with other
 # text has a quotation mark that is not closed.
 END = "\0"
@@ -40,7 +39,8 @@ ESCAPED = "surrogateescape"  # the bytes that are not UTF-8
 # A column that nobody reads may hold a picture.
 csv.field_size_limit(timeouts.LIMITS.import_bytes)
 NO_TEXT = "The file contains NUL, so it is no text, or damaged. Export it again as CSV"
-NUL_SHARE = 20  # one of so many bytes is NUL in UTF-16, for separators at least
+# A mark of UTF-16, which many files do not have, and Ctrl-Z at the end.
+_AROUND = re.compile(rb"\A(?:\xff\xfe|\xfe\xff)|\x1a+\Z")
 _SEPARATOR = re.compile(r'"?sep=([^"\r\n\0 ])"?[,;\t]*(?:\r\n?|\n|$)', re.IGNORECASE)
 
 # A spreadsheet runs what begins with `=`, `+`, `-` or `@`, or with one of their wide
@@ -107,11 +107,9 @@ class NotReadable(RuleError):
 
 
 class TooLarge(NotReadable):
-    text = (
-        "The file has more than {} MiB. Send only the columns that are needed (in a "
-        "spreadsheet, delete the others, such as pictures and notes), or send the file "
-        "in parts, each with the line of the heads."
-    )
+    text = "The file has more than {} MiB. Send only the columns that are needed (in a "
+    text += "spreadsheet, delete the others, such as pictures and notes), or send the "
+    text += "file in parts, each with the line of the heads."
 
 
 def require_small(content: bytes) -> bytes:
@@ -153,7 +151,7 @@ class Table:
         self.faults: list[Fault] = []
         self.left_out: Counter[str] = Counter()  # lines, by the reason
         self.long: list[Row] = []  # those that begin and end far from each other
-        self._content = content.rstrip(CTRL_Z)
+        self._content = _AROUND.sub(b"", content)
         self.encoding = _encoding(self._content, choices.get("encoding", ""))
         self.other_letters = [*islice(self._other_letters(), MAX_LINES)]
         beginning = [*islice(self._lines(), FIRST_LINES)]
@@ -178,12 +176,10 @@ class Table:
     @property
     def choices(self) -> dict[str, str]:
         """How it is read; what has to be chosen is missing."""
-        read = {"separator": self.separator}
-        if self.encoding.name in ENCODINGS:
-            read["encoding"] = self.encoding.name
-        if not self.is_open:
-            read["heads"] = str(self.heads_line or sheets.NO_HEADS)
-        return read
+        heads = "" if self.is_open else str(self.heads_line or sheets.NO_HEADS)
+        encoding = self.encoding.name if self.encoding.is_guess else ""
+        read = {"separator": self.separator, "encoding": encoding, "heads": heads}
+        return {name: text for name, text in read.items() if text}
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:
         """Yield the number of each line below the heads, with its cells."""
@@ -253,7 +249,8 @@ class Table:
         best = max(rows, key=_count_heads)
         self.is_open = not chosen and _count_heads(best) < HEADS_SEEM
         if self.is_open or chosen == sheets.NO_HEADS:
-            return [""] * max(len(_without_empty_end(row.cells)) for row in rows)
+            cells = (enumerate(row.cells, 1) for row in rows)
+            return [""] * max(n for n, cell in chain(*cells) if cell.strip())
         first = max(int(chosen or best.first), self._first)
         row = next(self._rows(self._lines(first), self.separator, first), None)
         if row is None or not row.is_closed:
@@ -350,9 +347,11 @@ def _encoding(content: bytes, chosen: str) -> Encoding:
         if re.match(beginning, text, re.DOTALL) and part in content:
             raise NotReadable(f"The file is {kind}. {advice}")
     if b"\0" in content:
-        with suppress(UnicodeDecodeError):
-            if "\0" not in content.decode(codec := _utf_16(content)):
-                return Encoding("UTF-16", codec)
+        for codec in ("utf-16-le", "utf-16-be"):
+            with suppress(UnicodeDecodeError):
+                text_16 = content.decode(codec)
+                if "\0" not in text_16 and re.search("[,;\t\r\n]", text_16):
+                    return Encoding("UTF-16", codec)
         raise NotReadable(NO_TEXT)
     if _is_utf_8(content):
         return Encoding()
@@ -362,16 +361,6 @@ def _encoding(content: bytes, chosen: str) -> Encoding:
     is_mixed = 2 * right > len(lines) or content.startswith(codecs.BOM_UTF8)
     name = name or ("" if is_mixed else next(iter(ENCODINGS)))
     return Encoding(name, ENCODINGS[name][0] if name else UTF_8, is_mixed)
-
-
-def _utf_16(content: bytes) -> str:
-    """Return how UTF-16 is read by its mark, or by its NULs; else it is ASCII."""
-    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return "utf-16"
-    big, little = content[::2].count(0), content[1::2].count(0)
-    if NUL_SHARE * (big + little) < len(content) or min(big, little):
-        return "ascii"
-    return "utf-16-be" if big else "utf-16-le"
 
 
 def _is_utf_8(line: bytes) -> bool:
@@ -393,8 +382,3 @@ def _seen_head(cell: str) -> str:
 def _values(cells: Iterable[str]) -> list[str]:
     """Return the values of a column, in the first lines."""
     return [*dict.fromkeys(x[:SAMPLE_LENGTH] for cell in cells if (x := cell.strip()))]
-
-
-def _without_empty_end(cells: list[str]) -> list[str]:
-    filled = [number for number, cell in enumerate(cells, 1) if cell.strip()]
-    return cells[: filled[-1]]

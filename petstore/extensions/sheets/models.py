@@ -8,7 +8,9 @@ import peewee
 from peewee import SQL, fn
 
 from petstore import clock, timeouts
+from petstore.concurrency import give_way
 from petstore.events import actor
+from petstore.extensions.sheets.lines import in_parts
 from petstore.models import NotFound, OfProject, Retention, retentions
 from petstore.models.categories import Category
 from petstore.models.pets import Pet
@@ -47,14 +49,11 @@ class Import(OfProject, BaseModel):
     def record(cls, project_id: int, added: int, categories: Iterable[int]) -> Self:
         """Store what was added last, in the transaction that has added it."""
         pets = Pet.select(Pet.id).where(Pet.project == project_id)
-        newest = pets.order_by(Pet.id.desc()).limit(added).alias("newest")
-        ends = peewee.Select([newest], [fn.MIN(newest.c.id), fn.MAX(newest.c.id)])
-        [(first, last)] = db.execute(ends)
+        newest = pets.order_by(Pet.id.desc()).limit(1)
         new = {"at_ms": clock.now_ms(), "actor": actor.get(), "removed": 0}
-        new |= {"added": added, "first_id": first, "last_id": last}
-        return cls.create(
-            project=project_id, categories=json.dumps([*categories]), **new
-        )
+        new |= {"added": added, "categories": json.dumps([*categories])}
+        new |= {"first_id": newest.offset(added - 1).scalar()}
+        return cls.create(project=project_id, last_id=newest.scalar(), **new)
 
     @classmethod
     def recent(cls, project_id: int, *filters: peewee.Expression) -> list[Self]:
@@ -69,6 +68,15 @@ class Import(OfProject, BaseModel):
         for found in cls.recent(project_id, cls.id == import_id):
             return found
         raise NotFound(cls.noun, import_id)
+
+    def take_back(self) -> None:
+        """Remove what it has added, in parts, as far as nobody has changed it."""
+        last: int | None = self.first_id - 1
+        while last is not None:
+            last = self.remove_some(last)
+            give_way()
+        for ids in in_parts(json.loads(self.categories)):
+            self._remove_categories(ids)
 
     def remove_some(self, after: int) -> int | None:
         """Remove animals that are as they were added, of the next ones behind an id.
@@ -89,7 +97,7 @@ class Import(OfProject, BaseModel):
             counted.where(Import.id == self.id).execute()
         return int(ids[-1])
 
-    def remove_categories(self, ids: list[int]) -> None:
+    def _remove_categories(self, ids: list[int]) -> None:
         """Delete those of the categories that no animal has."""
         project_id = self.project_id
         with db.atomic():
@@ -97,9 +105,8 @@ class Import(OfProject, BaseModel):
             is_of_it = Pet.category_id == Category.id
             pets = Pet.select(SQL("1")).where(Pet.project == project_id, is_of_it)
             few = (Category.project == project_id) & Category.id.in_(ids)
-            take_rows(
-                project_id, -Category.delete().where(few, ~fn.EXISTS(pets)).execute()
-            )
+            removed = Category.delete().where(few, ~fn.EXISTS(pets)).execute()
+            take_rows(project_id, -removed)
 
     def count_left(self) -> int:
         """Return how many of its animals are there."""

@@ -1,7 +1,6 @@
 """/dashboard/animals.csv, orders.csv and animals/import: CSV files."""
 
 import codecs
-import json
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -14,7 +13,6 @@ import orjson
 from flask import Flask, Response, current_app, render_template, request, session
 from flask.typing import ResponseReturnValue
 
-from petstore.concurrency import give_way
 from petstore.errors import MAX_BODY_BYTES
 from petstore.extensions import dashboard
 from petstore.extensions.dashboard import Form, Outcome, current_project, takes_long
@@ -22,7 +20,7 @@ from petstore.extensions.sheets import choices as sheets
 from petstore.extensions.sheets import exports, lines
 from petstore.extensions.sheets.choices import Choices, read_choices
 from petstore.extensions.sheets.imports import SHOWN, Preview, foresee
-from petstore.extensions.sheets.lines import NotReadable, TooLarge, in_parts
+from petstore.extensions.sheets.lines import NotReadable, TooLarge
 from petstore.extensions.sheets.models import Import
 from petstore.extensions.sheets.storing import store
 from petstore.extensions.sheets.uploads import receive_file
@@ -37,6 +35,7 @@ MAX_FIELDS = 64  # of the page about a file
 PAGE_BYTES = 256 * 1024  # another look costs a page for each of these
 TAKE_BACK = "sheets.take_back"
 NO_PROJECT = 0  # instead of an id, for a turn of the whole worker
+GONE = dashboard.NoSuchUpload.text
 OTHER = "Nothing is imported yet: the choices or the animals have changed. Look again."
 
 bp = dashboard.PageBlueprint(
@@ -53,16 +52,20 @@ def init_app(app: Flask, settings: Settings) -> None:
     app.jinja_env.get_template("import_question.html")  # compiling it takes long
 
 
-@bp.get("/animals.csv")
+@bp.get("/animals.csv", defaults={"name": "animals"})
+@bp.get("/orders.csv", defaults={"name": "orders"})
 @takes_long
-def animals() -> Response:
-    return _download("animals", exports.animals(current_project().id, _separator()))
-
-
-@bp.get("/orders.csv")
-@takes_long
-def orders() -> Response:
-    return _download("orders", exports.orders(current_project().id, _separator()))
+def download(name: str) -> Response:
+    dashboard.count_expensive_page()
+    project = current_project()
+    separator = ";" if request.args.get("separator") == ";" else ","
+    parts = getattr(exports, name)(project.id, separator)
+    # The first rows are read before the response begins, so that an outage is a 503.
+    beginning = codecs.BOM_UTF8 + b"".join(islice(parts, 2))
+    parts = _alone(turns_of(current_app), project.id, parts)
+    disposition = f'attachment; filename="{name}-{project.slug}.csv"'
+    headers = {"Content-Disposition": disposition}
+    return Response(chain([beginning], parts), headers=headers, mimetype="text/csv")
 
 
 @bp.get("/animals/import")
@@ -94,9 +97,7 @@ def upload() -> ResponseReturnValue:
 def question(file: str) -> ResponseReturnValue:
     upload = dashboard.Upload.find(session[dashboard.TOKEN], file)
     if upload is None:
-        return dashboard.go_to(
-            "sheets.import_page", str(dashboard.NoSuchUpload()), "bad"
-        )
+        return dashboard.go_to("sheets.import_page", GONE, "bad")
     most = dashboard.EXPENSIVE_PAGES
     pages = -(-len(upload.content) // PAGE_BYTES) if upload.chosen else most
     dashboard.count_expensive_page(min(pages, most))
@@ -109,7 +110,7 @@ def question(file: str) -> ResponseReturnValue:
         if not choices:
             raise
         flask.flash(str(error), "bad")
-        preview = _foresee(upload, sheets.NO_CHOICES)
+        preview = _foresee(upload, sheets.NONE)
     return _show(file, preview)
 
 
@@ -149,13 +150,11 @@ def answer(file: str) -> ResponseReturnValue:
     return import_upload(file=file)
 
 
-def _look_again(
-    file: str, choices: dict[str, str], *message: str
-) -> ResponseReturnValue:
+def _look_again(file: str, choices: Choices, *text: str) -> ResponseReturnValue:
     """Show the page with other choices, which a reload keeps."""
     chosen = orjson.dumps(choices).decode()
     dashboard.Upload.choose(session[dashboard.TOKEN], file, chosen)
-    return dashboard.go_to("sheets.question", *message, file=file)
+    return dashboard.go_to("sheets.question", *text, file=file)
 
 
 @bp.post("/animals/imports/<id:import_id>/take-back")
@@ -165,12 +164,7 @@ def take_back(import_id: int) -> ResponseReturnValue:
     dashboard.count_form()
     project_id = current_project().id
     found = Import.get_recent(project_id, import_id)
-    last: int | None = found.first_id - 1
-    while last is not None:
-        last = found.remove_some(last)
-        give_way()
-    for ids in in_parts(json.loads(found.categories)):
-        found.remove_categories(ids)
+    found.take_back()
 
     @dashboard.idempotent
     def finish(import_id: int) -> Outcome:
@@ -222,23 +216,7 @@ def _show(file: str, preview: Preview) -> ResponseReturnValue:
     return page, 200, dashboard.MAY_BE_SHOWN_AGAIN
 
 
-def _separator() -> str:
-    return ";" if request.args.get("separator") == ";" else ","
-
-
-def _download(name: str, parts: Iterator[bytes]) -> Response:
-    dashboard.count_expensive_page()
-    # The first rows are read before the response begins, so that an outage is a 503.
-    beginning = codecs.BOM_UTF8 + b"".join(islice(parts, 2))
-    parts = _computed_alone(turns_of(current_app), current_project().id, parts)
-    disposition = f'attachment; filename="{name}-{current_project().slug}.csv"'
-    headers = {"Content-Disposition": disposition}
-    return Response(chain([beginning], parts), headers=headers, mimetype="text/csv")
-
-
-def _computed_alone(
-    turns: Turns, project_id: int, parts: Iterator[bytes]
-) -> Iterator[bytes]:
+def _alone(turns: Turns, project_id: int, parts: Iterator[bytes]) -> Iterator[bytes]:
     """Yield the parts; a project computes one part at a time."""
     part: bytes | None = b""
     while part is not None:

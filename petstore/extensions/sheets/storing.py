@@ -32,11 +32,12 @@ def store(project: Project, preview: Preview, *, is_shown: bool = False) -> Prev
     with db.atomic():
         # From here on no animal, order or category comes or goes.
         take_rows(project.id, 0)
-        if (there := There.of(project.id, preview.sheet)) != preview.there:
-            shown, preview = preview, Preview(preview.sheet, there)
+        there, shown = There.of(project.id, preview.sheet), preview
+        if there != preview.there:
+            preview = Preview(preview.sheet, there)
             preview.require_no_fault()
-            if is_shown and preview.digest != shown.digest:
-                raise LinesAtFault([], [])
+        if is_shown and preview.digest != shown.digest:
+            raise LinesAtFault([], [])
         take_rows(project.id, preview.rows)
         for categories in in_parts(preview.categories.items()):
             _add_categories(project.id, categories)

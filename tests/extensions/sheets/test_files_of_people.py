@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from petstore.extensions.sheets import exports, lines
-from petstore.extensions.sheets.choices import ENCODINGS, NO_CHOICES
+from petstore.extensions.sheets.choices import ENCODINGS, NONE
 from petstore.extensions.sheets.imports import foresee
 from petstore.extensions.sheets.lines import NotReadable
 from petstore.extensions.sheets.storing import store
@@ -52,7 +52,7 @@ LETTERS = {
 @pytest.mark.parametrize(("content", "pets"), CASES["read"].values(), ids=CASES["read"])
 def test_file_is_read(project: Project, content: str, pets: list[list[str]]):
     content = content.replace("{picture}", "x" * 140_000)
-    choices = NO_CHOICES if "tatus" in content.split("\n")[0] else ALL_AVAILABLE
+    choices = NONE if "tatus" in content.split("\n")[0] else ALL_AVAILABLE
     preview = foresee(project, content.encode(), choices)
     assert (preview.faults, preview.sheet.questions) == ([], [])
     assert [[*each.new.values()] for each in preview.first] == pets
