@@ -9,7 +9,7 @@ from petstore.settings import MEMORY
 
 raw_env = [hooks.RAW_ENV for hooks in gunicorn_hooks.EXTENSIONS_HOOKS]
 
-bind = f"0.0.0.0:{gunicorn_hooks.settings.port}"
+bind = gunicorn_hooks.all_addresses()
 workers = gunicorn_hooks.settings.workers
 worker_class = "petstore.server.worker.Worker"
 worker_connections = 2_000  # fewer if the system limits open files to fewer

@@ -31,6 +31,21 @@ EXTENSIONS_HOOKS = [
 ]
 
 
+def all_addresses() -> list[str]:
+    """Return where gunicorn listens unless `--bind` says it: for IPv6 and for IPv4.
+
+    A socket for IPv6 serves IPv4 as well, but not where the system has `bindv6only`.
+    """
+    ipv6, ipv4 = f"[::]:{settings.port}", f"0.0.0.0:{settings.port}"
+    try:
+        with socket.socket(socket.AF_INET6) as probe:
+            probe.bind(("::", 0))
+            is_alone = probe.getsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY)
+    except OSError:  # the host has no IPv6
+        return [ipv4]
+    return [ipv6, ipv4] if is_alone else [ipv6]
+
+
 def on_starting(server: Arbiter) -> None:
     """Refuse to start if nothing could be served rightly; warn of what may be wrong."""
     from petstore.server.worker import open_files
@@ -88,6 +103,7 @@ def _require_free_ports(server: Arbiter) -> None:
                 advice = "set PORT to another number, like 8080"
                 if error.errno not in (EADDRINUSE, EACCES):
                     advice = "bind to an address of this machine"
+                host = f"[{host}]" if ":" in host else host
                 sys.exit(f"Error: {host}:{port}: {error.strerror}; {advice}.")
 
 

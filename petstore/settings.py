@@ -192,7 +192,7 @@ class Settings:
     """the [Redis](#redis) 6 or newer that counts requests; without it the database
     does"""
     port: int = setting("PORT", number(1, 65_535), 8000)
-    """the port to listen on"""
+    """the port to listen on, with IPv6 and IPv4"""
     workers: int = setting(
         "WEB_CONCURRENCY", number(1, 1000), min(usable_processors(), MAX_WORKERS)
     )

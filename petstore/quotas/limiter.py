@@ -142,7 +142,6 @@ def address_subjects(what: str, address: str | None) -> list[str]:
         ip = ipaddress.ip_address((address or "").partition("%")[0])
     except ValueError:  # a Unix socket has no address; a proxy may send anything
         return [f"{{{what}:unknown}}"]
-    ip = getattr(ip, "ipv4_mapped", None) or ip
     if ip.version == 4:
         return [f"{{{what}:{ip}}}"]
     network, site = (

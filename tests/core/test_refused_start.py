@@ -66,9 +66,13 @@ def test_second_application_with_another_database_is_refused_in_words(
     assert create_app(other)
 
 
-def test_taken_port_ends_gunicorn_with_one_line(sqlite_url: str):
+has_ipv6 = pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="no IPv6")
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", pytest.param("[::]", marks=has_ipv6)])
+def test_taken_port_ends_gunicorn_with_one_line(sqlite_url: str, host: str):
     with socket.create_server(("127.0.0.1", 0)) as other:
-        address = f"127.0.0.1:{other.getsockname()[1]}"
+        address = f"{host}:{other.getsockname()[1]}"
         ended = servers.refused_gunicorn({"DATABASE_URL": sqlite_url}, address)
     assert (ended.returncode, ended.stdout) == (1, "")
     [line] = [line for line in ended.stderr.splitlines() if '"INFO"' not in line]
