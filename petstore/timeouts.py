@@ -32,9 +32,6 @@ class Limits:
     notice_seconds: float = 0.3  # for requests on their way to a worker that stops
     accept_pause_seconds: float = 0.05  # when a connection cannot be accepted
     spare_descriptors: int = 96  # for files and for connections to the stores
-    # Each file of its metrics has this size from the beginning: the kernel kills a
-    # process that writes to a memory-mapped file for which the disk has no room.
-    metrics_bytes: int = 256 * 1024
     log_lines: int = 5_000  # that wait to be written to stdout, or to stderr
     log_pause_seconds: float = 0.05  # between two looks for lines to write
     log_seconds: float = 0.5  # to write the last of them when a process ends
@@ -101,11 +98,8 @@ class Limits:
     counter_pages: int = 16_384
 
     # Records of requests, which are written in the background.
-    failed_seconds: float = 1.0  # after the first failed request that is not written
     usage_seconds: float = 5.0  # after the first use of a key that is not written
-    seen_seconds: float = 0.1  # after the first use of a session that is not written
     notes: int = 20_000  # of each kind that wait in a process
-    failed_per_second: int = 20  # of one project that a process writes
 
     outdated_seconds: float = 60.0  # from a request until outdated rows are deleted
 
@@ -113,9 +107,18 @@ class Limits:
     deleted_rows: int = 200  # in one batch
     deletion_pause_seconds: float = 0.02  # about as long as a batch takes on SQLite
 
+    # Of the extension dashboard.
+    seen_seconds: float = 0.1  # after the first use of a session that is not written
     # A request waits so long while animals move to another category, which then goes on
     # in the background.
     moving_seconds: float = 1.0
+
+    # Of the extension monitoring.
+    failed_seconds: float = 1.0  # after the first failed request that is not written
+    failed_per_second: int = 20  # of one project that a process writes
+    # Each file of metrics has this size from the beginning: the kernel kills a process
+    # that writes to a memory-mapped file for which the disk has no room.
+    metrics_bytes: int = 256 * 1024
 
     # Of the extension sheets. Other requests run between two parts of a file.
     upload_seconds: float = 60.0  # to receive one

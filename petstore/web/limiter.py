@@ -1,4 +1,4 @@
-"""The limiter of the application, which counts for the API and for the dashboard."""
+"""The limiter of the application."""
 
 from flask import Flask
 

@@ -56,7 +56,7 @@ class _EventHandler(log.LineHandler):
         """Return the id of the current request, its project and the key that acts."""
         if not has_request_context():
             return {}
-        # A page opens its session, which may emit an event, before the hooks run.
+        # What is done before the hooks run may emit an event.
         state: RequestState | None = getattr(current_request(), "state", None)
         if state is None:
             return {}
