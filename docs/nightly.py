@@ -16,9 +16,14 @@ from urllib.error import HTTPError
 from urllib.parse import quote
 from urllib.request import Request, urlopen
 
-API, failed = os.environ["API"], []
-HEADERS = {"Authorization": f"Bearer {os.environ['KEY']}"}
-HEADERS["Content-Type"] = "application/json"
+COLUMNS = ("number", "name", "categoryId", "status")
+API, KEY = (os.environ.get(name, "").strip() for name in ("API", "KEY"))
+failed = []
+if not re.fullmatch("https?://.+/v1", API) or not KEY or len(sys.argv) != 3:
+    sys.exit(
+        "set API to https://.../v1 and KEY, and name the files list.csv and ids.csv"
+    )
+HEADERS = {"Authorization": f"Bearer {KEY}", "Content-Type": "application/json"}
 
 
 def send(method, url, body=None, **headers):
@@ -29,21 +34,37 @@ def send(method, url, body=None, **headers):
             with urlopen(request, timeout=60) as answer:
                 return answer.headers, json.loads(answer.read() or "null")
         except HTTPError as error:
-            if seconds := error.headers["Retry-After"]:
+            if (seconds := error.headers["Retry-After"] or "").isdecimal():
                 time.sleep(int(seconds))
                 continue
-            failed.append(f"{method} {url} {body}: {error.read().decode()}")
+            said = " ".join(error.read().decode(errors="replace").split())
+            failed.append(f"{method} {url} {body}: {error.code} {said[:300]}")
             return {}, None
+        except (OSError, ValueError) as error:  # no answer, or none of the service
+            sys.exit(f"{method} {url}: {error}; run it again when that is mended")
 
 
 list_file, ids_file = map(Path, sys.argv[1:])
-ids_file.touch()
-ids = dict(csv.reader(ids_file.read_text().splitlines()))
 rows, there, url = {}, {}, f"{API}/pets?limit=100"
-for row in csv.DictReader(StringIO(list_file.read_text("utf-8-sig"))):
-    members = {"name": row["name"], "categoryId": int(row["categoryId"])}
-    status = {"status": row["status"]} if row["status"] else {}  # or it stays
-    rows[row["number"]] = members | status
+try:
+    reader = csv.DictReader(StringIO(list_file.read_text("utf-8-sig")))
+    if not set(COLUMNS).issubset(reader.fieldnames or ()):
+        sys.exit(
+            f"{list_file}: the first line must be {','.join(COLUMNS)}, with commas"
+        )
+    ids_file.touch()
+    ids = dict(csv.reader(ids_file.read_text().splitlines()))
+    for row in reader:
+        where = f"{list_file}, line {reader.line_num}"
+        number, name, category, status = (row[column] for column in COLUMNS)
+        if not number or number in rows:
+            sys.exit(f"{where}: each animal needs a number of its own, not {number!r}")
+        if not (category or "").isdecimal():
+            sys.exit(f"{where}: categoryId is a number like 7, not {category!r}")
+        members = {"name": name, "categoryId": int(category)}
+        rows[number] = members | ({"status": status} if status else {})  # or it stays
+except (OSError, ValueError, csv.Error) as error:
+    sys.exit(f"{list_file} and {ids_file} must be CSV in UTF-8: {error}")
 while url:
     headers, pets = send("GET", url)
     there |= {str(pet["id"]): pet for pet in pets or []}

@@ -216,5 +216,5 @@ def _pairs(facts: dict[str, Any], of: str = "") -> Iterator[str]:
     for name, value in facts.items():
         if isinstance(value, dict):
             yield from _pairs(value, f"{name}.")
-        else:
+        elif value is not None:
             yield f"{of}{name}={value}"

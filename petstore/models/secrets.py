@@ -1,4 +1,4 @@
-"""Random texts that all processes and hosts of an installation share."""
+"""Texts that all processes and hosts of an installation share."""
 
 from peewee import TextField
 
@@ -6,11 +6,13 @@ from petstore import randomness
 from petstore.storage import BaseModel
 
 SECRET_BYTES = 32
-READINESS = "readiness"  # the name of a row that nothing reads
+# The names of a row that nothing reads, and of one with an instant in milliseconds,
+# which deploy/backup.sh writes as well.
+READINESS, LAST_BACKUP = "readiness", "last_backup"
 
 
 class Secret(BaseModel):
-    """A random text that every process and host shares."""
+    """A text that every process and host shares; most are random."""
 
     name = TextField(primary_key=True)
     text = TextField()
@@ -28,5 +30,20 @@ class Secret(BaseModel):
     @classmethod
     def try_database(cls) -> None:
         """Write a row that nothing reads; raises `peewee.DatabaseError`."""
-        row = cls.insert(name=READINESS, text=randomness.token(SECRET_BYTES))
+        cls._put(READINESS, randomness.token(SECRET_BYTES))
+
+    @classmethod
+    def note_backup(cls, now_ms: int) -> None:
+        """Note that a backup was made, and could be read."""
+        cls._put(LAST_BACKUP, str(now_ms))
+
+    @classmethod
+    def last_backup_ms(cls) -> int | None:
+        """Return when the last backup was made, or None if none is known."""
+        row = cls.get_or_none(cls.name == LAST_BACKUP)
+        return None if row is None else int(row.text)
+
+    @classmethod
+    def _put(cls, name: str, text: str) -> None:
+        row = cls.insert(name=name, text=text)
         row.on_conflict(conflict_target=[cls.name], preserve=[cls.text]).execute()

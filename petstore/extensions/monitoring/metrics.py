@@ -7,7 +7,9 @@ documentation of prometheus_client.
 import logging
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 
+import peewee
 from flask import Blueprint, Flask, Response, current_app
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
@@ -20,7 +22,8 @@ from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily, Metric
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
-from petstore import log
+from petstore import clock, log
+from petstore.models.secrets import Secret
 from petstore.settings import INTERFACE, RELEASE
 from petstore.web.application import serve_on_every_host
 from petstore.web.limiter import limiter_of
@@ -74,6 +77,13 @@ class _Gauges(Collector):
             "1 while the counter store answers.",
             value=limiter_of(current_app).store_answers(),
         )
+        with suppress(peewee.DatabaseError):  # then it has no value
+            made_ms = Secret.last_backup_ms()
+            yield GaugeMetricFamily(
+                "petstore_last_backup_timestamp_seconds",
+                "When the last backup was made.",
+                value=made_ms and made_ms / clock.MS_PER_SECOND,
+            )
 
 
 class _EventHandler(logging.Handler):

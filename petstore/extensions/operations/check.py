@@ -44,6 +44,7 @@ OF_REDIS = RedisError, RedisClusterException
 OF_DATABASE = migrator.NotMigrated, peewee.DatabaseError, RuleError
 MAX_CLOCK_MS = 2 * clock.MS_PER_SECOND
 LEAST_FREE_MIB = 500
+MAX_BACKUP_DAYS = 2
 # What to do, by words of what was found. A server that answers has said itself what has
 # to be another in its URL or there.
 REMEDIES = {
@@ -218,6 +219,17 @@ def check_files(_settings: Settings) -> Result:
     return "warning", f"{text}. On a full disk, each write gets a 503. Make room"
 
 
+def check_backup(_settings: Settings) -> Result:
+    if (made_ms := Secret.last_backup_ms()) is None:
+        text = "none is known; deploy/backup.sh and `flask data backup` make one"
+        return "warning", text
+    days = (clock.now_ms() - made_ms) / clock.MS_PER_DAY
+    text = f"the last one is {days:.1f} days old"
+    if days <= MAX_BACKUP_DAYS:
+        return "ok", text
+    return "warning", f"{text}; the log of deploy/backup.sh says why"
+
+
 CHECKS: dict[str, Check] = {
     "version": check_version,
     "settings": check_settings,
@@ -226,6 +238,7 @@ CHECKS: dict[str, Check] = {
     "redis": check_redis,
     "counters": check_counters,
     "files": check_files,
+    "backup": check_backup,
 }
 
 

@@ -115,4 +115,6 @@ def test_ban_waits_for_no_other_event_of_the_project(
 def test_activity_tells_what_each_command_did(sqlite_url: str):
     environ = {"DATABASE_URL": sqlite_url}  # each in a process of its own
     assert servers.flask(environ, "demo").returncode == 0
-    assert "Key issued" in servers.flask(environ, "activity").stdout
+    printed = servers.flask(environ, "activity").stdout
+    assert "Key issued" in printed
+    assert "None" not in printed  # of the label, which is not given

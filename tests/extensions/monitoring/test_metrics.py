@@ -10,6 +10,7 @@ from flask.testing import FlaskClient
 from petstore.models.credentials import new_key
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
+from petstore.models.secrets import Secret
 from petstore.settings import INTERFACE, RELEASE
 from tests.harness.clocks import Clock
 from tests.harness.clusters import Server
@@ -87,6 +88,11 @@ def test_build_is_described_and_no_secret_and_no_name_of_a_tenant(
     text = client.get("/metrics").text
     for name in (project.slug, key[:16], Key.select().get().digest.hex()):
         assert name not in text
+
+
+def test_last_backup_is_shown(app: Flask, scrape: Callable[[], Samples]):
+    Secret.note_backup(1_799_000_000_123)
+    assert scrape().total("petstore_last_backup_timestamp_seconds") == 1_799_000_000.123
 
 
 class TestWithoutTheDatabase:

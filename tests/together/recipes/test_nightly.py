@@ -1,6 +1,7 @@
 """The script of docs/moving.md keeps a list in step, and costs what the page says."""
 
 import runpy
+import subprocess
 import sys
 import time
 from math import ceil
@@ -21,6 +22,7 @@ from tests.harness.servers import ROOT
 
 HEAD = "number,name,categoryId,status\n"
 ANIMALS = [f"A {n},Pet {n},{n % 3},sold\n" for n in range(120)]
+NOWHERE = "http://127.0.0.1:1/v1"
 REQUESTS = (1 + 1_000, 1 + 9_000, 90 + 50)  # pages, and changes
 
 
@@ -56,7 +58,7 @@ def test_list_is_kept_in_step_within_the_limits_of_the_free_plan(
         ids = files[1].read_text()
         files[1].write_text(ids.removesuffix("A 119,120\n"))  # it was lost
         clock.move(seconds=60)
-        assert run(*ANIMALS[:100], ANIMALS[119], "A 0,Max,7,\n", "B,Luna,7,\n") == 0
+        assert run(*ANIMALS[1:100], ANIMALS[119], "A 0,Max,7,\n", "B,Luna,7,\n") == 0
         assert waits == []  # for 2 pages, 2 new ones, 1 correction, 19 deletions
         assert files[1].read_text() == f"{ids}B,121\n"
         assert "52 animals are missing" in str(run(*ANIMALS[:50]))
@@ -64,6 +66,31 @@ def test_list_is_kept_in_step_within_the_limits_of_the_free_plan(
     first, *others = Pet.page(project.id, after=0, limit=200)
     assert first == (1, "Max", 7, "sold")
     assert [pet.id for pet in others] == [*range(2, 101)]
+
+
+@pytest.mark.parametrize(
+    ("api", "text", "line"),
+    [
+        ("", HEAD, "set API to https://.../v1 and KEY, and name the files "),
+        (f"{NOWHERE}/", HEAD, "set API to https://.../v1 and KEY"),
+        (NOWHERE, "", "list: the first line must be number,name,"),
+        (NOWHERE, HEAD.replace(",", ";"), "list: the first line must be number,name,"),
+        (NOWHERE, f"{HEAD}A,Max,Cats,\n", "line 2: categoryId is a number like 7"),
+        (NOWHERE, f"{HEAD}A,Max,7,\nA,Tom,7,\n", "line 3: each animal needs a number"),
+        (NOWHERE, f"{HEAD}A,K\xe4the,7,\n", "must be CSV in UTF-8: 'utf-8' codec"),
+        (NOWHERE, HEAD, "refused>; run it again when that is mended"),
+    ],
+)
+def test_what_people_get_wrong_is_one_line(
+    tmp_path: Path, api: str, text: str, line: str
+):
+    (tmp_path / "list").write_text(text, encoding="latin-1")
+    command = [sys.executable, ROOT / "docs/nightly.py", "list", "ids"]
+    options = {"env": {"API": api, "KEY": "pet_x"}, "cwd": tmp_path, "text": True}
+    ended = subprocess.run(command, **options, capture_output=True, check=False)
+    assert (ended.returncode, ended.stdout) == (1, "")
+    [said] = ended.stderr.splitlines()
+    assert line in said
 
 
 def test_table_says_what_it_costs():
