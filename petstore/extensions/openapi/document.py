@@ -4,6 +4,8 @@ import functools
 import inspect
 import json
 import re
+import tomllib
+from pathlib import Path
 from typing import Any
 
 from apispec import APISpec
@@ -13,7 +15,6 @@ from marshmallow import fields
 from werkzeug.routing import Rule
 
 from petstore.errors import ERRORS
-from petstore.extensions.openapi.errors import EXPLANATIONS, example_of
 from petstore.models import Conflict
 from petstore.models.grants import TAKES
 from petstore.models.stored_responses import StoredResponse
@@ -40,54 +41,21 @@ JSON = "application/json"
 INT64 = {"type": "integer", "format": "int64", "minimum": 0, "maximum": INT64_MAX}
 
 
-def _integer(description: str, example: int) -> dict[str, Any]:
-    return {"description": description, "schema": INT64, "example": example}
+TEXT = {"type": "string", "maxLength": 8192}
 
 
-def _text(description: str, example: str) -> dict[str, Any]:
-    schema = {"type": "string", "maxLength": 8192}
+def _header(description: str, example: str | int) -> dict[str, Any]:
+    schema = INT64 if isinstance(example, int) else TEXT
     return {"description": description, "schema": schema, "example": example}
 
 
-ON_EVERY_RESPONSE = {
-    "X-RateLimit-Limit": _integer("The limit that applies.", 60),
-    "X-RateLimit-Remaining": _integer("Requests left in the current window.", 59),
-    "X-RateLimit-Reset": _integer("Unix time at which it resets.", 1795240380),
-    "RateLimit-Policy": _text(
-        "All windows of the quota (draft-ietf-httpapi-ratelimit-headers-11).",
-        '"minute";q=60;w=60, "day";q=1000;w=86400',
-    ),
-    "RateLimit": _text(
-        "Requests left in all windows, and seconds until each resets.",
-        '"minute";r=59;t=25, "day";r=999;t=65245',
-    ),
-    "X-Request-ID": _text(
-        "The id of the request in the log; a valid one in the request is kept.",
-        "5aaa09a2f8784ea3b0fc8df968690986",
-    ),
-    "Access-Control-Allow-Origin": _text(
-        "The origin whose pages may read the response; only with an Origin.", "*"
-    ),
-}
-HEADERS = ON_EVERY_RESPONSE | {
-    "Retry-After": _integer("Seconds after which a retry is served.", 25),
-    "WWW-Authenticate": _text("How to authenticate.", 'Bearer realm="petstore"'),
-    "Location": _text("Where the new resource is found.", "/v1/pets/1"),
-    "Link": _text(
-        "Of a list the next page, while more follow; of a deprecated operation its "
-        "successor and its documentation (RFC 8288).",
-        '<https://api.example.org/v1/pets?after=42>; rel="next"',
-    ),
-    "Accept-Patch": _text("Only of a PATCH: what it takes (RFC 5789).", JSON),
-    "Idempotent-Replayed": _text("`true` if an earlier response is repeated.", "true"),
-    "Deprecation": _text(
-        "Since when the operation is deprecated (RFC 9745).", "@1764892800"
-    ),
-    "Sunset": _text(
-        "When the operation will be removed (RFC 8594).",
-        "Thu, 05 Dec 2030 00:00:00 GMT",
-    ),
-}
+_TABLES = tomllib.loads(Path(__file__).with_name("descriptions.toml").read_text())
+# When each error happens, by its code, and values for an example of its message.
+EXPLANATIONS: dict[str, dict[str, Any]] = _TABLES["errors"]
+ON_EVERY_RESPONSE, HEADERS = (
+    {name: _header(**described) for name, described in _TABLES[table].items()}
+    for table in ("on_every_response", "headers")
+)
 CONFLICT = 409
 NOT_JSON = 415
 # Operations share the descriptions of failures with other statuses. Each operation
@@ -219,7 +187,7 @@ def _add_components(spec: APISpec, marshmallow: MarshmallowPlugin) -> None:
         item = _reference(_name(resource))
         many = {"type": "array", "items": item, "maxItems": MAX_LIMIT}
         spec.components.schema(resource.plural, many)
-    for name, header in HEADERS.items():
+    for name, header in (ON_EVERY_RESPONSE | HEADERS).items():
         spec.components.header(name, header)
     for status in {error.status for error in ERRORS.values()} - NOT_SHARED:
         own = ["Accept-Patch"] * (status == NOT_JSON)
@@ -355,16 +323,21 @@ def _example(schema: StrictSchema) -> dict[str, Any]:
     }
 
 
+def example_of(code: str) -> str:
+    """Return the message of an error as an example."""
+    return ERRORS[code].message.format(*EXPLANATIONS[code].get("example", ()))
+
+
 def _failure(status: int, codes: set[str], *headers: str) -> dict[str, Any]:
     """Describe the response with a status, from the errors of `codes` that have it."""
-    told = [code for code in ERRORS if ERRORS[code].status == status and code in codes]
+    found = [code for code in ERRORS if ERRORS[code].status == status and code in codes]
     examples = {
         code: {"value": {"code": code, "message": example_of(code), "status": status}}
-        for code in told
+        for code in found
     }
-    own = [name for code in told for name in ERRORS[code].headers]
+    own = [name for code in found for name in ERRORS[code].headers]
     return {
-        "description": " ".join(EXPLANATIONS[code].when for code in told),
+        "description": " ".join(EXPLANATIONS[code]["when"] for code in found),
         "headers": _references(*own, *headers),
         "content": {JSON: {"schema": _reference("Error"), "examples": examples}},
     }

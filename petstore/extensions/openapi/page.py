@@ -13,11 +13,12 @@ from markupsafe import escape
 
 from petstore.errors import ERRORS
 from petstore.extensions.openapi.document import (
+    EXPLANATIONS,
     INTRODUCTION,
     ON_EVERY_RESPONSE,
     describe,
+    example_of,
 )
-from petstore.extensions.openapi.errors import EXPLANATIONS, example_of
 from petstore.models.plans import PLANS
 from petstore.settings import Settings
 from petstore.web.application import PAGE_HEADERS, serve_on_every_host
@@ -95,8 +96,8 @@ def sections() -> list[Section]:
     """Return the sections of the guide, a Markdown file with template tags."""
     text = Path(__file__).with_name("guide.md").read_text()
     guide = current_app.jinja_env.overlay(autoescape=False).from_string(text)
-    told = {"plans": PLANS, "errors": ERRORS, "explanations": EXPLANATIONS}
-    text = guide.render(told, example_of=example_of)
+    values = {"plans": PLANS, "errors": ERRORS, "explanations": EXPLANATIONS}
+    text = guide.render(values, example_of=example_of)
     parts = f"\n{text}".split("\n## ")[1:]
     return [Section(*part.split("\n\n", 1)) for part in parts]
 

@@ -7,7 +7,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from petstore.errors import ERRORS
-from petstore.extensions.openapi.errors import EXPLANATIONS
+from petstore.extensions.openapi.document import EXPLANATIONS
 
 POLICY = (
     "base-uri 'none'; connect-src 'self'; default-src 'none'; form-action 'none'; "
@@ -106,4 +106,4 @@ def test_each_error_is_explained(reader: FlaskClient):
     page = reader.get("/docs").text
     for code, explanation in EXPLANATIONS.items():
         assert f'id="{code}"' in page
-        assert escape(explanation.when, quote=False) in page
+        assert escape(explanation["when"], quote=False) in page
