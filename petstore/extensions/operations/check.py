@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import tomllib
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -45,32 +46,7 @@ OF_DATABASE = migrator.NotMigrated, peewee.DatabaseError, RuleError
 MAX_CLOCK_MS = 2 * clock.MS_PER_SECOND
 LEAST_FREE_MIB = 500
 MAX_BACKUP_DAYS = 2
-# What to do, by words of what was found. A server that answers has said itself what has
-# to be another in its URL or there.
-REMEDIES = {
-    "CERTIFICATE_VERIFY_FAILED": "If the certificate is self-signed, as on many "
-    "platforms, append ?ssl_cert_reqs=none to REDIS_URL; otherwise set SSL_CERT_FILE "
-    "to a file with that of its authority",
-    "session is read-only|read-only transaction": "If it is a standby, name the "
-    "primary server in its URL; otherwise set default_transaction_read_only to off",
-    "read only replica|Link with MASTER": "Name the primary server in its URL",
-    "no pg_hba.conf entry": "If the server takes only TLS, append ?sslmode=require to "
-    "its URL; otherwise let pg_hba.conf allow the connection",
-    "Connection refused": "Start its server, or correct host and port in its URL",
-    "resolve|not known|name res": "Correct the host in its URL, or repair DNS here",
-    "wait timeout|Timeout (connecting|reading)|in time|too long": "Its server hangs, a "
-    "firewall is between, or host, port or TLS of its URL are wrong",
-    "starting up|shutting down|recovery mode|loading the": "Wait; its log says why",
-    "too many (clients|conn)|connection slots|no more conn": "Raise max_connections or "
-    "the limit of the role or the database, or lower WEB_CONCURRENCY",
-    "OOM": "Raise its maxmemory",
-    "disk is full|No space": "Make room on its disk",
-    "disk I/O": "Look for faults of its disk in the log of the kernel",
-    "readonly database|unable to open": "Let the service write to it and its directory",
-    "file locked|is locked": "End the process that keeps it locked; fuser names it",
-    "not a database|malformed": "Restore it from a backup",
-    "": "Correct that in its URL or on its server",
-}
+REMEDIES = tomllib.loads(Path(__file__).with_name("remedies.toml").read_text())
 UNSERVED = "Requests get a 503"
 UNCOUNTED = "Each worker counts for itself, so projects may get more than their limits"
 
