@@ -9,8 +9,8 @@ import peewee
 from peewee import Case, ColumnBase, Expression, Query, Update
 
 from petstore import clock
-from petstore.events import emit_after_commit
 from petstore.models import RuleError
+from petstore.models.activity import emit_after_commit
 from petstore.models.plans import PLANS, LimitMissing, Quota, quota_of
 from petstore.storage import BaseModel, compiled, db, placeholder
 

@@ -29,7 +29,7 @@ from werkzeug.wrappers import Response
 
 from petstore import randomness
 from petstore.errors import ERRORS, ErrorResponse, InvalidRequest
-from petstore.events import note
+from petstore.extensions.dashboard.histories import note
 from petstore.extensions.dashboard.schemas import SHOWN, FormSchema
 from petstore.models import RuleError
 from petstore.models.stored_responses import Attempt, StoredResponse

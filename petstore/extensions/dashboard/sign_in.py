@@ -11,16 +11,18 @@ from flask import current_app, render_template, request
 from flask.typing import ResponseReturnValue
 
 from petstore.errors import ERRORS
-from petstore.events import emit, emit_after_commit
+from petstore.events import emit
 from petstore.extensions.dashboard import sessions
 from petstore.extensions.dashboard.forms import EMPTY, KEY, Form, go_to, go_to_url
 from petstore.extensions.dashboard.limits import count_failed_sign_in, count_sign_in
+from petstore.extensions.dashboard.models import SESSIONS
 from petstore.extensions.dashboard.pages import PageBlueprint
 from petstore.extensions.dashboard.sessions import (
     PAGES_PREFIX,
     current_project,
     quoted,
 )
+from petstore.models.activity import emit_after_commit
 from petstore.models.callers import Caller
 from petstore.models.grants import FULL, WRITE, role_refusal
 from petstore.storage import db
@@ -57,7 +59,8 @@ def enter() -> ResponseReturnValue:
     with db.atomic():
         sessions.start(caller)
         key = caller.prefix
-        emit_after_commit("signed_in", by=key, project=caller.slug, key=key)
+        facts = {"project": caller.slug, "key": key}
+        emit_after_commit("signed_in", by=key, topic=SESSIONS, **facts)
     return go_to_url(_next_page() or PAGES_PREFIX)
 
 

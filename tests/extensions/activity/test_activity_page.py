@@ -5,10 +5,9 @@ from collections.abc import Callable
 from flask import Flask
 from flask.testing import FlaskClient
 
-from petstore.events import KEPT, emit_after_commit
 from petstore.extensions.dashboard.models import Session
 from petstore.extensions.monitoring.models import failures
-from petstore.models.activity import Event
+from petstore.models.activity import KEPT, Event, emit_after_commit
 from petstore.models.grants import PUBLIC, Grant
 from petstore.models.keys import Key
 from petstore.models.projects import Project
@@ -65,7 +64,7 @@ def test_facts_are_told_in_words(
     assert f"Key banned {prefix} until 17 Mar 2027 12:05 UTC {prefix} 17 Mar" in shown
     assert "Certificate failed shop.example.org It is late. The service tries" in shown
     Event.update(name="lions_tamed", facts="{}").execute()
-    assert "lions tamed" in browser.read(ACTIVITY)  # as a newer version calls it
+    assert "Lions tamed" in browser.read(ACTIVITY)  # as a newer version calls it
 
 
 @of_both_engines
@@ -109,7 +108,8 @@ def test_deeds_with_animals_are_listed(browser: Browser, project: Project, key: 
 def test_signing_in_pushes_nothing_else_out(browser: Browser, project: Project):
     with db.atomic():
         for _ in range(KEPT + 1):
-            emit_after_commit("signed_in", by="x", project=project.slug, key="x")
+            facts = {"project": project.slug, "key": "x"}
+            emit_after_commit("signed_in", by="x", topic="sessions", **facts)
     assert f"{KEPT} events" in browser.read(SESSIONS)
     assert "Key issued" in browser.read(ACTIVITY)
     beyond = browser.read(f"{ACTIVITY}?after=1")

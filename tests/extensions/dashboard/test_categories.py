@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from petstore.events import SHELTER
 from petstore.extensions.dashboard.categories import count_animals
+from petstore.extensions.dashboard.histories import SHELTER
 from petstore.extensions.dashboard.merges import Merge
 from petstore.models.activity import Event
 from petstore.models.categories import Category
