@@ -11,7 +11,7 @@ from petstore.cli.commands import Group
 from petstore.cli.projects import chosen_project, project_option
 from petstore.extensions.sheets import choices as sheets
 from petstore.extensions.sheets import exports, imports, storing
-from petstore.extensions.sheets.choices import COLUMNS, STATUS, Choices, Option
+from petstore.extensions.sheets.choices import COLUMNS, STATUS, Choices, Option, seen_of
 from petstore.extensions.sheets.imports import LinesAtFault, Question, Sheet
 from petstore.extensions.sheets.lines import require_small
 from petstore.models.pets import STATUSES
@@ -118,7 +118,7 @@ def _fields(option: str, text: str) -> list[tuple[str, str]]:
         return [(f"all.{ours}", value)]
     if option == "column" and value and not ours:  # none is guessed from this head
         return [(guessed, "") for guessed in sheets.guess_columns({value: ()})]
-    return [(ours, value)] if option == "column" else [(option, text)]
+    return [(ours, seen_of(value))] if option == "column" else [(option, text)]
 
 
 def _require_known(sheet: Sheet, chosen: Choices) -> None:

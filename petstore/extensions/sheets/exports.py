@@ -8,6 +8,7 @@ from contextlib import closing
 from typing import Any, NamedTuple
 
 import peewee
+from peewee import fn
 
 from petstore import clock, timeouts
 from petstore.extensions.sheets.lines import defused
@@ -48,12 +49,12 @@ def _names_of_categories(project_id: int, pets: list[Any]) -> dict[int, str | No
 
 
 def _names_of_pets(project_id: int, orders: list[Any]) -> dict[int, str]:
-    pets = Pet.with_ids(project_id, {order.pet_id for order in orders})
-    withdrawn = Order.select(Order.pet_id, Order.pet_name).where(
-        Order.project == project_id, Order.id.in_([order.id for order in orders])
+    name = fn.COALESCE(Pet.name, Order.pet_name)
+    pets = Order.select(Order.pet_id, name).left_outer_join(
+        Pet, on=Pet.id == Order.pet_id
     )
-    names = dict(withdrawn.tuples().iterator())
-    return names | {pet_id: pet.name for pet_id, pet in pets.items()}
+    is_one = (Order.project == project_id) & Order.id.in_([x.id for x in orders])
+    return dict(pets.where(is_one).tuples().iterator())
 
 
 def _parts(export: Export, project_id: int, separator: str) -> Iterator[bytes]:

@@ -47,9 +47,8 @@ def store(project: Project, preview: Preview, *, is_shown: bool = False) -> Prev
         if added := len(preview.added):
             record = Import.record(project.id, added, preview.categories)
             preview.import_id = record.id
-        facts: dict[str, Any] = {"animals": len(preview.added)}
-        facts["corrected"] = len(preview.corrected)
-        if any(facts.values()):
+        if preview.changes:
+            facts: Any = {"animals": added, "corrected": len(preview.corrected)}
             emit_after_commit("animals_imported", project=project.slug, **facts)
     return preview
 

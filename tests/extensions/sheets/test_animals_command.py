@@ -239,8 +239,8 @@ def test_full_project_gets_nothing(import_text: Import, project: Project):
     add_pet(project, "Rex")
     [told] = faults(import_text(HEAD + "A,7\nB,7\nC,7\nD,7\n"))
     assert told.startswith(
-        "The project has room for 3 animals, orders and categories, but the file adds "
-        "4: leave lines out, remove what nobody needs any more, or ask for another plan"
+        "The project has room for 3 animals and categories, but the file adds 4: "
+        "leave lines out, or ask for another plan"
     )
     [told] = faults(import_text(HEAD + "A,Dogs\nB,7\nC,7\n"))
     assert told.startswith("The project has room for 3 animals")
