@@ -38,10 +38,8 @@ SHOWN = 20  # faults, and categories
 FIRST, LAST = 15, 5  # animals that are shown
 CATEGORY = "category", "categoryId"  # columns, one of which new animals need
 HEADED = {*sheets.COLUMNS, "without_name"}  # what is chosen by a head
-# What may be chosen instead of a column, and how the command does so.
+# What may be chosen instead of a column that new animals need.
 NEEDED = {"name": ("name", "without_name"), "category": (*CATEGORY, "without_category")}
-ALSO = {"name": "", "category": " or --all category=Cats"}
-ALSO |= {"status": " or --all status=available"}
 SHOWN_MEMBERS = "name", "category_id", "status"
 BLANKS = {"na", "n/a", "null", "none"}  # what programs write for no name
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z]{2,8}\d{0,2});")
@@ -240,7 +238,7 @@ class Sheet:
         for ours in self.missing + ["status"] * bool(is_open):
             label = sheets.COLUMNS[ours].lower()
             text = f"Choose what is the {label}: {', '.join(others)}"[:MAX_TEXT_LENGTH]
-            yield Question(ours, text, f'--column "HEAD={ours}"{ALSO[ours]}')
+            yield Question(ours, text, f'--column "HEAD={ours}", or --all {ours}=VALUE')
         for ours, head in self._guesses.items():
             second = f"{head} (2)"
             is_other = values.get(second, values[head]) != values[head]
