@@ -17,10 +17,9 @@ from petstore.models.grants import (
     ROLES,
     WRITE,
 )
-from petstore.schemas import StrictSchema
+from petstore.schemas import DEFAULT_LIMIT, MAX_LIMIT, StrictSchema
 from petstore.schemas.fields import Choice, Integer, Name, UrlInteger
 from petstore.schemas.orders import OrderStatus
-from petstore.schemas.paging import DEFAULT_LIMIT, MAX_LIMIT
 from petstore.schemas.pets import NewPetSchema, PetStatus
 
 SHOWN = "shown."  # prefix of hidden fields, which hold what a form has shown
