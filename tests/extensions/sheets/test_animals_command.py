@@ -276,6 +276,17 @@ def test_corrections_are_asked_about(flask: Callable, tmp_path: Path, rex: int):
     assert flask("animals", "import", str(file), "--yes").exit_code == 0
 
 
+def test_none_and_null_may_be_names(import_text: Import, project: Project):
+    text = HEAD + "None,7\nnull,7\nNA,7\n ,7\n"
+    assert len(faults(import_text(text))) == 4 + 1
+    assert faults(import_text(text, "--without-name", "keep")) == [
+        "Line 5: name is required",
+        SKIP,
+    ]
+    import_text(text, "--without-name", "keep", "--leave-out", "5")
+    assert [pet[0] for pet in animals(project)] == ["None", "null", "NA"]
+
+
 def test_lines_without_a_name_are_left_out(import_text: Import, project: Project):
     result = import_text(HEAD + "'#N/A,7.0\n,7\n", "--without-name", "skip")
     assert result.stderr == "Left out, without a name: 1.\n"

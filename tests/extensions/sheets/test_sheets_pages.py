@@ -7,12 +7,12 @@ import pytest
 from werkzeug.test import TestResponse
 
 from petstore.extensions.dashboard.models import Upload, seen
-from petstore.extensions.sheets import storing
+from petstore.extensions.sheets import pages, storing
 from petstore.models.activity import Event
 from petstore.models.categories import Category
 from petstore.models.orders import Order
 from petstore.models.pets import Pet
-from petstore.models.projects import Project
+from petstore.models.projects import Plan, Project
 from petstore.upkeep import housekeeping
 from tests.harness.browser import IMPORT, Browser, add_pet, shown_choices, words
 from tests.harness.clocks import Clock
@@ -216,6 +216,35 @@ def test_file_costs_as_much_as_ten_pages(browser: Browser, project: Project, key
     assert {browser.get(path).status_code for path in dear} == {429}
     assert browser.upload(HEAD + "Tom,Dogs\n").status_code == 429
     assert browser.get(IMPORT).status_code == 200
+
+
+@pytest.mark.parametrize(("size", "looks"), [(0, 109), (2_500, 36), (99_000, 10)])
+def test_another_look_costs_by_the_size_of_the_file_and_ten_pages_at_most(
+    browser: Browser, size: int, looks: int, monkeypatch: pytest.MonkeyPatch
+):
+    assert pages.PAGE_BYTES == 256 * 1024
+    monkeypatch.setattr(pages, "PAGE_BYTES", 1_000)
+    question = browser.upload(HEAD + "Rex,Dogs\n" + " " * size).location
+    browser.submit(question, again="yes", name="name")
+    for _ in range(looks):  # of the 120 pages of the minute, eleven were used before
+        assert browser.get(question).status_code == 200
+    assert browser.get(question).status_code == 429
+
+
+def test_project_without_room_leads_back_to_the_form(
+    browser: Browser, project: Project
+):
+    project.change_plan(Plan("enterprise", 99, 99, 2))
+    question = browser.upload(HEAD + "Rex,Dogs\nTom,Dogs\n").location
+    page = browser.get(question)
+    told = "The project has room for 2 animals and categories, but the file adds 3"
+    assert told in words(page)
+    assert FORM in page.text
+    browser.submit(question, **shown_choices(page.text))
+    assert names(project) == []
+    shown = browser.answer(question, leave_out="3")
+    browser.submit(question, **shown_choices(shown.text))
+    assert names(project) == ["Rex"]
 
 
 def test_choice_shows_the_page_again_and_nothing_is_stored_that_it_did_not_show(
