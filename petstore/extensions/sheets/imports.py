@@ -32,8 +32,8 @@ from petstore.storage import Row
 
 MAX_STATUSES = 30  # of another system; a column with more is no column of statuses
 MAX_CELL = 1_000  # characters; a text with more than 200 of them is at fault
-MAX_TEXT_LENGTH = 300  # of the heads in a question
 COMPARED = 1_000  # of the newest animals, beside two for each new one
+MAX_HEADS = 8  # in a question
 SHOWN = 20  # faults, and categories
 FIRST, LAST = 15, 5  # animals that are shown
 CATEGORY = "category", "categoryId"  # columns, one of which new animals need
@@ -156,8 +156,9 @@ class Sheet:
         for number, row in self.table.rows():
             cells = {ours: row[place][:MAX_CELL] for ours, place in places.items()}
             cells |= values
-            for ours in cells.keys() & named:
-                if not is_seen(cells[ours]) or cells[ours].strip().lower() in BLANKS:
+            for ours in cells.keys() & {"name", "category"}:
+                is_blank = ours in named and cells[ours].strip().lower() in BLANKS
+                if is_blank or not is_seen(cells[ours]):
                     cells[ours] = ""
             if unnamed in heads and not cells.get("name"):
                 cells["name"] = row[heads.index(unnamed)][:MAX_CELL]
@@ -170,7 +171,9 @@ class Sheet:
             meant = self._status(cells.get("status", ""))
             if meant == sheets.OUT:
                 self.left_out["because of their status"] += 1
-            elif unnamed == sheets.LEFT_OUT and not cells.get("name"):
+            elif unnamed in (sheets.LEFT_OUT, sheets.AS_NAMES) and not cells.get(
+                "name"
+            ):
                 self.left_out["without a name"] += 1
             elif is_open and without_category == sheets.LEFT_OUT:
                 self.left_out["without a category"] += 1
@@ -235,9 +238,10 @@ class Sheet:
         # Columns that are known are left out by a choice.
         others = [x for x in self.not_stored if x not in self._guesses.values()]
         is_open = "status" not in choices and self.new and others
+        few = ", ".join(others[:MAX_HEADS] + ["…"] * (len(others) > MAX_HEADS))
         for ours in self.missing + ["status"] * bool(is_open):
             label = sheets.COLUMNS[ours].lower()
-            text = f"Choose what is the {label}: {', '.join(others)}"[:MAX_TEXT_LENGTH]
+            text = f"Choose what is the {label}: {few}"
             yield Question(ours, text, f'--column "HEAD={ours}", or --all {ours}=VALUE')
         for ours, head in self._guesses.items():
             second = f"{head} (2)"
