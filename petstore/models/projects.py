@@ -104,10 +104,6 @@ class Project(BaseModel):
         return cls.get_or_none(cls.slug == slug, cls.deleted_ms.is_null(False))
 
     @classmethod
-    def all_being_deleted(cls) -> list[Self]:
-        return list(cls.select().where(cls.deleted_ms.is_null(False)))
-
-    @classmethod
     def all_by_slug(cls) -> list[Self]:
         return list(cls.select().where(cls.deleted_ms.is_null()).order_by(cls.slug))
 

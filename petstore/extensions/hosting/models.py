@@ -10,7 +10,7 @@ from petstore import clock, randomness
 from petstore.events import LEVELS, SYSTEM
 from petstore.models import NotFound, RuleError
 from petstore.models.activity import SHOWN_FACTS, emit_after_commit
-from petstore.models.plans import PLANS_WITH_DOMAINS
+from petstore.models.plans import PLANS
 from petstore.models.projects import Project
 from petstore.storage import BaseModel, compiled, db, placeholder
 
@@ -20,6 +20,7 @@ SHOWN_FACTS |= {f"domain_{event}": ("domain",) for event in (*EVENTS, "withdrawn
 SHOWN_FACTS["certificate_failed"] = ("domain", "reason")
 LEVELS["domain_taken_over"] = logging.WARNING
 
+PLANS_WITH_DOMAINS = [name for name, terms in PLANS.items() if terms.has_domains]
 MAX_DOMAINS = 100  # of one project
 # A domain keeps its rights for so long after DNS points elsewhere. After that, the name
 # may belong to somebody else.

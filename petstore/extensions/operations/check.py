@@ -126,8 +126,8 @@ def check_database(settings: Settings) -> Result:
     Secret.try_database()
     if newer := migrator.newer_version():
         return "warning", f"{newer}; run that version"
-    if left := Project.all_being_deleted():
-        advice = f"`flask projects delete {left[0].slug}` goes on"
+    if left := Project.get_or_none(Project.deleted_ms.is_null(False)):
+        advice = f"`flask projects delete {left.slug}` goes on"
         return "warning", f"{text} has a project that is partly deleted; {advice}"
     return "ok", f"{text} answers, is migrated and can be written"
 
