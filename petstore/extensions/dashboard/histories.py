@@ -40,8 +40,7 @@ def actor_text(project_id: int, by: str | None) -> str:
     who, _, label = (by or "").partition(" ")
     if who in ("", OPERATOR, SYSTEM):
         return f"the {who}" if who else "somebody"
-    label = label or key_labels(project_id, [who]).get(who, "the key")
-    return f"{label} ({who})"
+    return label or key_labels(project_id, [who]).get(who, f"the key {who}")
 
 
 def find_removal(project_id: int, kind: str, item_id: int) -> Event | None:
