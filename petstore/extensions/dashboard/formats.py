@@ -7,12 +7,11 @@ from flask import Flask
 from petstore import clock
 from petstore.clock import MS_PER_DAY, MS_PER_SECOND, rfc3339
 
-# The words for people in place of a status of the API.
+# The words for people in place of a status, with the API's word in brackets.
 STATUS_WORDS = {
-    "pending": "Reserved",
-    "sold": "Adopted",
-    "placed": "Open",
-    "completed": "Adopted",
+    "pending": "Reserved (pending)",
+    "sold": "Adopted (sold)",
+    "placed": "Open (placed)",
 }
 
 
@@ -53,7 +52,7 @@ def duration(seconds: int) -> str:
 
 
 def status(status: str) -> str:
-    """Return a shelter's word for the status of an animal or an order."""
+    """Return the word for the status of an animal or an order: Adopted (sold)."""
     return STATUS_WORDS.get(status, status.capitalize())
 
 

@@ -15,10 +15,11 @@ from petstore.storage.engine import NEVER, Busy, deadline, seconds_left
 from petstore.storage.postgresql import Postgresql
 from petstore.storage.sqlite import Sqlite
 from petstore.timeouts import Limits
-from tests.harness.patience import DAY, NOTED
+from tests.harness.patience import DAY
 
 # What they put off for some seconds would be done in other tests.
-LIMITS = replace(Limits(), **dict.fromkeys((*NOTED, "outdated_seconds"), DAY))
+LATER = ("failed_seconds", "usage_seconds", "seen_seconds", "outdated_seconds")
+LIMITS = replace(Limits(), **dict.fromkeys(LATER, DAY))
 SECONDS = LIMITS.stores_seconds
 
 
