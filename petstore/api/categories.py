@@ -7,8 +7,8 @@ from petstore.models.categories import Category
 from petstore.models.grants import PUBLIC, WRITE
 from petstore.models.pets import CategoryInUse, remove_category
 from petstore.models.projects import ProjectFull
+from petstore.schemas import PageQuery
 from petstore.schemas.categories import CategoryChangeSchema, CategorySchema
-from petstore.schemas.paging import PageQuery
 from petstore.web.application import API_PREFIX
 
 bp = Blueprint("categories", __name__, url_prefix=f"{API_PREFIX}/categories")

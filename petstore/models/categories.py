@@ -7,14 +7,12 @@ from typing import Any
 import peewee
 from peewee import SQL, Case, Query, fn
 
-from petstore import randomness
 from petstore.models import OfProject
 from petstore.models.projects import Project, count_if_room, refuse_rows, take_rows
 from petstore.storage import BaseModel, Row, compiled, db, placeholder
 
 # What JavaScript and spreadsheets read exactly is at most 2^53 - 1.
 MAX_NEW_ID = 2**53 - 1
-NEW = "new"  # the answer that a typed name is that of a new category
 
 
 def comparable(name: str) -> str:
@@ -60,20 +58,6 @@ class Category(OfProject, BaseModel):
         return False
 
     @classmethod
-    def add_next(cls, project_id: int, name: str) -> int:
-        """Add a category with the next number, and return that.
-
-        Call it in a transaction that has counted it.
-        """
-        while True:
-            last = _select_last(project=project_id)
-            number = last[0][0] + 1 if last else 1
-            if number > MAX_NEW_ID:  # lower numbers are free
-                number = randomness.source.randrange(MAX_NEW_ID)
-            if _insert(**_names_of(project_id, number, name)):
-                return number
-
-    @classmethod
     def rename(
         cls, project_id: int, category_id: int, name: str | None
     ) -> tuple[Row, bool]:
@@ -113,19 +97,6 @@ CATEGORY_EXISTS = fn.EXISTS(Category.select(SQL("1")).where(CATEGORY_BY_ID))
 def _count_new() -> Query:
     rows = Case(None, [(CATEGORY_EXISTS, placeholder("rows"))], placeholder("rows") + 1)
     return count_if_room(rows).returning(CATEGORY_EXISTS)
-
-
-@compiled(db)
-def _select_last() -> Query:
-    equal = ((Category.project, placeholder("project")),)
-    keys = db.order_along_index(equal, (Category.id,))
-    few = db.along_index(equal, Category.id >= 0, Category.id <= MAX_NEW_ID)
-    return (
-        Category.select(Category.id)
-        .where(few)
-        .order_by(*(key.desc() for key in keys))
-        .limit(1)
-    )
 
 
 @compiled(db)

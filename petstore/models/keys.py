@@ -5,10 +5,9 @@ from typing import Any, Self
 import peewee
 from peewee import SQL, Case, Expression, Function, Query, fn
 
-import petstore.models.activity  # noqa: F401 (it records what happens to keys)
 from petstore import clock, timeouts
-from petstore.events import emit_after_commit
 from petstore.models import Retention, RuleError, WriteQueue, retentions
+from petstore.models.activity import emit_after_commit
 from petstore.models.credentials import digest_of, new_key, prefix_of
 from petstore.models.grants import FULL, FULL_GRANT, Grant
 from petstore.models.projects import Project

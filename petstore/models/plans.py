@@ -45,7 +45,6 @@ PLANS = {
     "business": Terms(Quota.of(1_000, 100_000), 1_000_000, has_domains=True),
     "enterprise": Terms(None, None, has_domains=True),
 }
-PLANS_WITH_DOMAINS = [name for name, terms in PLANS.items() if terms.has_domains]
 
 
 def quota_of(

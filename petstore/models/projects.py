@@ -9,8 +9,8 @@ import peewee
 from peewee import Case, ColumnBase, Expression, Query, Update
 
 from petstore import clock
-from petstore.events import emit_after_commit
 from petstore.models import RuleError
+from petstore.models.activity import emit_after_commit
 from petstore.models.plans import PLANS, LimitMissing, Quota, quota_of
 from petstore.storage import BaseModel, compiled, db, placeholder
 
@@ -102,10 +102,6 @@ class Project(BaseModel):
     def find_being_deleted(cls, slug: str) -> Self | None:
         """Return the project that had that slug, if its rows are not all deleted."""
         return cls.get_or_none(cls.slug == slug, cls.deleted_ms.is_null(False))
-
-    @classmethod
-    def all_being_deleted(cls) -> list[Self]:
-        return list(cls.select().where(cls.deleted_ms.is_null(False)))
 
     @classmethod
     def all_by_slug(cls) -> list[Self]:

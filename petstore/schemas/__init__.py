@@ -13,9 +13,11 @@ from marshmallow import (
 )
 from marshmallow.fields import Field
 
-from petstore.schemas.fields import Integer, Stored
+from petstore.models import BEFORE_ALL
+from petstore.schemas.fields import Integer, Stored, UrlInteger
 
 UNKNOWN = "is unknown"
+DEFAULT_LIMIT, MAX_LIMIT = 20, 100  # of a list
 # The fields of a schema, the names of their columns, the names of their members, and
 # the fields that convert values, each with the name of its member and its own.
 Columns = tuple[
@@ -91,6 +93,25 @@ class ChangeSchema(StrictSchema):
         if not members:
             keys = [each.data_key or name for name, each in self.load_fields.items()]
             raise ValidationError(f"must have {' or '.join(keys)}", "body")
+
+
+class PageQuery(StrictSchema):
+    """The parameters of a list."""
+
+    limit = UrlInteger(
+        1,
+        MAX_LIMIT,
+        load_default=DEFAULT_LIMIT,
+        metadata={"description": "The maximum number of items."},
+    )
+    after = UrlInteger(
+        # A function, so that the interface description does not show it.
+        load_default=lambda: BEFORE_ALL,
+        metadata={
+            "description": "The id of the last item seen; the list continues after it.",
+            "example": 0,
+        },
+    )
 
 
 def faults_of(error: ValidationError) -> dict[str, str]:

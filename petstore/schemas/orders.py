@@ -1,13 +1,8 @@
 """Orders in bodies and parameters."""
 
 from petstore.models.orders import CLOSED, STATUSES
-from petstore.schemas import (
-    ChangeSchema,
-    ResourceSchema,
-    StrictSchema,
-)
+from petstore.schemas import ChangeSchema, PageQuery, ResourceSchema, StrictSchema
 from petstore.schemas.fields import Choice, Instant, Integer, Name, UrlInteger
-from petstore.schemas.paging import PageQuery
 
 INSTANT = {
     "format": "date-time",

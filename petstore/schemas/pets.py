@@ -1,13 +1,8 @@
 """Animals in bodies and parameters (specification section 2)."""
 
 from petstore.models.pets import STATUSES
-from petstore.schemas import (
-    ChangeSchema,
-    ResourceSchema,
-    StrictSchema,
-)
+from petstore.schemas import ChangeSchema, PageQuery, ResourceSchema, StrictSchema
 from petstore.schemas.fields import Choice, Integer, Name, UrlInteger
-from petstore.schemas.paging import PageQuery
 
 NAME = {"description": "The animal's name.", "example": "Rex"}
 CATEGORY_ID = {

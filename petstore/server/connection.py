@@ -278,7 +278,8 @@ def _base_environ(cfg: Any, client: socket.socket, address: Any) -> dict[str, An
     return {
         **base_environ(cfg),
         "SERVER_SOFTWARE": SERVER_SOFTWARE,
-        "REMOTE_ADDR": remote[0],
+        # A socket for IPv6 and IPv4 writes 192.0.2.1 as ::ffff:192.0.2.1.
+        "REMOTE_ADDR": remote[0].removeprefix("::ffff:" if "." in remote[0] else ""),
         "REMOTE_PORT": str(remote[1]),
         "SERVER_NAME": local[0] or "localhost",
         "SERVER_PORT": str(local[1]),

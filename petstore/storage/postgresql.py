@@ -2,8 +2,8 @@
 
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import peewee
@@ -32,8 +32,6 @@ from petstore.storage.engine import (
 
 Result = TypeVar("Result")
 
-_VERSION_UNIT = 10_000  # server_version_num: 180001 is 18.1
-
 # Writers wait for each other instead of failing, whatever the default of the role is.
 ISOLATION = "READ COMMITTED"
 
@@ -51,12 +49,6 @@ COMMIT, ROLLBACK = CompiledSql("COMMIT"), CompiledSql("ROLLBACK")
 # of PostgreSQL, for itself, a role or a database, and of PgBouncer.
 TOO_MANY = re.compile("too many (clients|connections)|connection slots|no more conn")
 WAIT_SECONDS = 0.1  # between two looks of psycopg for a signal
-MOST_CONNECTIONS = """
-SELECT least(nullif(rolconnlimit, -1), nullif(datconnlimit, -1), setting::int
-    - current_setting('superuser_reserved_connections')::int)
-FROM pg_roles, pg_database, pg_settings WHERE rolname = current_user
-    AND datname = current_database() AND name = 'max_connections'
-"""
 
 
 class Late(psycopg.OperationalError):
@@ -268,14 +260,6 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
         self._has_time_limits = False
         self.disconnect()
 
-    def version(self) -> int:
-        [(number,)] = self.execute_sql("SHOW server_version_num")
-        return int(number) // _VERSION_UNIT
-
-    def server_now_ms(self) -> int:
-        [(now,)] = self.execute_sql(f"SELECT {self.now_ms.sql}")
-        return int(now)
-
     def along_index(
         self, equal: Pairs, low: Expression, high: Expression | None = None
     ) -> Expression:
@@ -304,21 +288,6 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
     def scan(self, query: Select) -> list[Row]:
         return list(query.tuples())
 
-    @contextmanager
-    def snapshot(self) -> Iterator[None]:
-        with self.atomic():
-            self.execute_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-            yield
-
-    def last_id(self, table: str) -> int:
-        """Return the last id that was assigned, even to a deleted row; 0 for none."""
-        query = "SELECT last_value FROM pg_sequences WHERE sequencename = %s"
-        [(last,)] = self.execute_sql(query, (f"{table}_id_seq",))
-        return last or 0
-
-    def continue_ids_after(self, table: str, last: int) -> None:
-        self.execute_sql("SELECT setval(%s, %s)", (f"{table}_id_seq", last))
-
     def skip_locked(self, rows: Select) -> Select:
         """Lock the rows of a query, without those that are locked already."""
         # A query that locks rows returns others when it runs again in one statement,
@@ -334,11 +303,6 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
         if len(key) > 1:
             return super().is_among(key, rows)
         return Expression(key[0], OP.EQ, fn.ANY(fn.ARRAY(rows)))
-
-    def most_connections(self) -> int:
-        """Return how many connections the server allows our user and database."""
-        [(number,)] = self.execute_sql(MOST_CONNECTIONS)
-        return int(number)
 
     def _open(self) -> PooledConnection:
         """Make a connection; if the server takes no more, wait for one of ours."""

@@ -2,11 +2,10 @@
 
 import os
 import sqlite3
-import stat
 import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from functools import reduce
 from operator import and_
 from pathlib import Path
@@ -47,10 +46,7 @@ OUTAGES = {
     sqlite3.SQLITE_PROTOCOL,
 }
 
-# SQLite creates these beside a database file, with the same mode.
-SIDE_FILES = ("-wal", "-shm", "-journal")
 OWNER_ALONE = 0o600  # since the files contain the signing secret
-BY_OTHERS = stat.S_IRGRP | stat.S_IROTH
 
 
 class RolledBack(peewee.OperationalError):
@@ -201,24 +197,6 @@ class Sqlite(Engine, peewee.SqliteDatabase):
         connection, (sql, values) = self.connection(), query.sql()
         compiled = CompiledSql(sql, is_read=True)
         return self._try(call_in_thread, self._fetch_once, connection, compiled, values)
-
-    def is_readable_by_others(self) -> bool:
-        """Return whether another user of the machine may read one of the files."""
-        names = (f"{self.file}{end}" for end in ("", *SIDE_FILES))
-        return any(os.stat(x).st_mode & BY_OTHERS for x in names if os.path.exists(x))
-
-    def snapshot(self) -> AbstractContextManager[Any]:
-        return self.atomic("DEFERRED")
-
-    def last_id(self, table: str) -> int:
-        """Return the last id that was assigned, even to a deleted row; 0 for none."""
-        query = "SELECT max(seq) FROM sqlite_sequence WHERE name = ?"
-        [(last,)] = self.execute_sql(query, (table,))
-        return last or 0
-
-    def continue_ids_after(self, table: str, last: int) -> None:
-        self.execute_sql("DELETE FROM sqlite_sequence WHERE name = ?", (table,))
-        self.execute_sql("INSERT INTO sqlite_sequence VALUES (?, ?)", (table, last))
 
     def _make_pool(self) -> None:
         super()._make_pool()

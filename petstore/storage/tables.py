@@ -4,24 +4,19 @@ Deleting a project and copying everything go through these, not through the mode
 models of an extension that is away are not loaded, but its rows are there.
 """
 
-from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from typing import NamedTuple
 
-from peewee import Column, Table, Tuple
+from peewee import Column, Table
 
 from petstore.storage import migrator
 from petstore.storage.database import Databases, Engine
-from petstore.storage.engine import Row
-
-READ_AT_ONCE = 1000  # rows; a statement may have 32,766 values
 
 
 class StoredTable(NamedTuple):
-    """A table of a database: its columns with their types, and what they refer to."""
+    """A table of a database, and to which others it refers."""
 
     name: str
-    types: dict[str, str]  # by column, in the order of the table
     key: list[str]  # the columns of the primary key
     references: dict[str, str]  # by column, the table to which it refers
 
@@ -31,17 +26,6 @@ class StoredTable(NamedTuple):
 
     def columns(self, names: list[str]) -> list[Column]:
         return [Column(self.table, name) for name in names]
-
-    def read(self, database: Engine) -> Iterator[Row]:
-        """Return every row, in the order of the key; to be called in a snapshot."""
-        columns, key = self.columns([*self.types]), self.columns(self.key)
-        places = [[*self.types].index(name) for name in self.key]
-        select = self.table.select(*columns).order_by(*key).limit(READ_AT_ONCE)
-        rows = list(select.tuples().execute(database))
-        while rows:
-            yield from rows
-            last = Tuple(*(rows[-1][place] for place in places))
-            rows = list(select.where(Tuple(*key) > last).tuples().execute(database))
 
 
 def stored_tables(databases: Databases) -> list[list[StoredTable]]:
@@ -62,7 +46,6 @@ def _described(database: Engine, names: list[str]) -> list[StoredTable]:
 def _describe(database: Engine, name: str) -> StoredTable:
     return StoredTable(
         name,
-        {each.name: each.data_type for each in database.get_columns(name)},
         database.get_primary_keys(name),
         {each.column: each.dest_table for each in database.get_foreign_keys(name)},
     )

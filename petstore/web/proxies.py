@@ -27,24 +27,20 @@ UNKNOWN = "unknown"  # a client whose proxy has sent no address
 def init_app(app: Flask, settings: Settings) -> None:
     """Take address and scheme from the trusted proxies, and the host from none.
 
-    An IPv4 address has one form from here on: a socket for IPv6 and IPv4 writes it as
-    `::ffff:192.0.2.1`. Werkzeug's ProxyFix is not used: if it cannot read the client's
-    address, it takes that of the proxy.
+    Werkzeug's ProxyFix is not used: if it cannot read the client's address, it takes
+    that of the proxy.
     """
     application, proxies = app.wsgi_app, settings.trusted_proxies
 
     def respond(
         environ: dict[str, Any], start_response: StartResponse
     ) -> Iterable[bytes]:
-        if proxies:
-            _trust(environ, proxies)
-        if ":" in (address := environ.get("REMOTE_ADDR", "")):
-            mapped = getattr(_parsed(address), "ipv4_mapped", None)
-            environ["REMOTE_ADDR"] = str(mapped or address)
+        _trust(environ, proxies)
         return application(environ, start_response)
 
-    # Flask's documentation adds a middleware like this; mypy sees a method.
-    app.wsgi_app = respond  # type: ignore[method-assign]
+    if proxies:
+        # Flask's documentation adds a middleware like this; mypy sees a method.
+        app.wsgi_app = respond  # type: ignore[method-assign]
 
 
 def require_private_client() -> None:
@@ -74,7 +70,9 @@ def _entry(header: str | None, number: int) -> str | None:
 def _client_address(entry: str) -> str:
     with_port = _WITH_PORT.fullmatch(entry)
     address = with_port[1] or with_port[2] if with_port else entry
-    return address if _parsed(address) else UNKNOWN
+    parsed = _parsed(address)
+    # ::ffff:192.0.2.1 stands for 192.0.2.1.
+    return str(getattr(parsed, "ipv4_mapped", None) or address) if parsed else UNKNOWN
 
 
 def is_private(address: str | None) -> bool:

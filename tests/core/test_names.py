@@ -34,4 +34,4 @@ def words_of(name: str) -> set[str]:
 
 def test_no_name_says_nothing():
     names = {name for name in defined_names() if words_of(name) & SAY_NOTHING}
-    assert names == ALLOWED
+    assert names <= ALLOWED  # an extension may be deleted

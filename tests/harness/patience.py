@@ -18,7 +18,8 @@ LONGER = (
     *("turn", "request", "redis", "hit", "lock", "server_statement", "busy", "queue"),
     *("idle_transaction", "statement", "connect", "dns", "dns_server"),
 )
-NOTED = ("failed_seconds", "usage_seconds", "seen_seconds")
+THERE = {each.name for each in fields(timeouts.Limits)}  # an extension may be deleted
+NOTED = THERE & {"failed_seconds", "usage_seconds", "seen_seconds"}
 EACH = {
     "stores_seconds": 3 * SECONDS,
     "written_seconds": 1.0,  # a test waits for it
@@ -27,15 +28,9 @@ EACH = {
     **{f"{name}_seconds": SECONDS for name in LONGER},
     **dict.fromkeys(NOTED, DAY),  # a test writes what was noted itself
 }
-THERE = [each.name for each in fields(timeouts.Limits)]  # an extension may be deleted
-PATIENT = replace(
-    timeouts.LIMITS, **{name: EACH[name] for name in EACH if name in THERE}
-)
+PATIENT = replace(timeouts.LIMITS, **{name: EACH[name] for name in THERE & {*EACH}})
 # What requests note is written soon, as in production.
-NOTING = replace(
-    PATIENT,
-    **{name: getattr(timeouts.Limits(), name) for name in NOTED if name in THERE},
-)
+NOTING = replace(PATIENT, **{name: getattr(timeouts.Limits(), name) for name in NOTED})
 
 
 def be_patient() -> None:

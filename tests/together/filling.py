@@ -11,6 +11,7 @@ from peewee import (
 )
 
 from petstore.clock import MS_PER_DAY
+from petstore.extensions.operations.copies import continue_ids_after
 from petstore.models.projects import Project
 from petstore.models.searching import FOLDING
 from petstore.storage import BaseModel, CounterModel, counters, db
@@ -72,7 +73,7 @@ def fill(project: Project, first: int, last: int) -> None:
             # Psycopg takes a single percent sign for a placeholder.
             database.execute_sql(sql if database.file else sql.replace("%", "%%"))
             if isinstance(table._meta.primary_key, BigAutoField):
-                database.continue_ids_after(name, last)
+                continue_ids_after(name, last, database)
 
 
 def _value(field: Field, owner: str) -> str:

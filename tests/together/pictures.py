@@ -49,11 +49,11 @@ def take_pictures(directory: Path) -> None:
         page.goto(f"{service.url}/dashboard/animals/import")
         file = {"name": "old.csv", "mimeType": "text/csv", "buffer": FILE}
         page.get_by_label("CSV file").set_input_files(file)
-        page.get_by_role("button", name="Import animals").click()
+        page.get_by_role("button", name="Check the file").click()
         for label, chosen in CHOICES.items():
             page.get_by_label(label).select_option(chosen)
-        page.get_by_role("button", name="Show again").click()
-        page.get_by_text("Yes, import it").wait_for()
+        page.get_by_role("button", name="Show the result").click()
+        page.get_by_role("button", name="Import the file").wait_for()
         page.screenshot(path=ROOT / "docs/images/import.png", full_page=True)
         browser.close()
 

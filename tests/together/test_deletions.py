@@ -77,7 +77,7 @@ def held(url: str, project: Project) -> Iterator[tuple[str, int]]:
     """Return how many rows of the project each table has."""
     opened = databases_at(url)
     for table in stored_tables(opened)[0]:
-        if "project_id" in table.types:
+        if "project_id" in table.references:
             of_project = Column(Table(table.name), "project_id") == project.id
             rows = Table(table.name).select(fn.COUNT(1)).where(of_project)
             yield table.name, rows.tuples().execute(opened.db)[0][0]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from flask import Flask
 from flask.testing import FlaskClient
 
-from petstore.events import note
+from petstore.extensions.dashboard.histories import note
 from petstore.extensions.hosting.models import Certificate, Domain
 from petstore.models import flush_queues
 from petstore.models.projects import Plan, Project

@@ -7,11 +7,8 @@ import click
 
 from petstore.cli.commands import DatabaseCommand, Row, format_instant, table
 from petstore.cli.projects import project_option, shown_projects
-from petstore.events import TOPICS
-from petstore.extensions import imported
-from petstore.extensions.activity.events import newest, title_of
+from petstore.extensions.activity.events import TOPICS, newest, title_of
 from petstore.models.keys import Key
-from petstore.settings import read_settings
 
 
 @click.command(cls=DatabaseCommand)
@@ -19,8 +16,6 @@ from petstore.settings import read_settings
 @table("project, time, topic, event, facts, by, label")
 def activity(slug: str | None) -> Iterator[Row]:
     """Print who did what in each project in the last 90 days, newest first."""
-    # Each extension names the types of its events when it is imported.
-    list(imported(read_settings().extensions))
     for project, topic in product(shown_projects(slug), TOPICS):
         keys = Key.select(Key.prefix, Key.label).where(Key.project == project)
         labels: dict[str, str] = dict(keys.tuples().iterator())

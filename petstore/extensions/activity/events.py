@@ -3,8 +3,19 @@
 import json
 
 from petstore import clock
-from petstore.events import EVENT_TYPES, KEPT, KEPT_MS
-from petstore.models.activity import Event
+from petstore.models.activity import KEPT, KEPT_MS, Event
+
+# What events may be about, as those who cause them say.
+TOPICS = ("settings", "shelter", "sessions")
+# The titles that differ from the names of events.
+TITLES = {
+    "domain_lost": "Domain lost to another project",
+    "domain_primary_changed": "Primary domain changed",
+    "domain_withdrawn": "Domain removed before it was verified",
+    "key_created": "Key issued",
+    "name_changed": "Project renamed",
+    "other_sessions_ended": "All other sessions ended",
+}
 
 
 def newest(project_id: int, topic: str) -> list[Event]:
@@ -23,6 +34,7 @@ def _read(event: Event) -> Event:
 
 
 def title_of(event: Event) -> str:
-    """Return what has happened, also if only a newer version knows the event."""
-    known = EVENT_TYPES.get(event.name)
-    return known.title if known else event.name.replace("_", " ")
+    """Return what has happened, for what people did in their own words."""
+    if event.topic == "shelter":
+        return event.name
+    return TITLES.get(event.name) or event.name.replace("_", " ").capitalize()

@@ -5,8 +5,7 @@ import json
 from flask import Flask, render_template
 
 from petstore import clock
-from petstore.events import KEPT, KEPT_MS, SETTINGS, TOPICS
-from petstore.extensions.activity.events import title_of
+from petstore.extensions.activity.events import TOPICS, title_of
 from petstore.extensions.dashboard import (
     Cursor,
     Listing,
@@ -18,7 +17,7 @@ from petstore.extensions.dashboard import (
     key_labels,
     read_list,
 )
-from petstore.models.activity import Event
+from petstore.models.activity import KEPT, KEPT_MS, SETTINGS, Event
 from petstore.models.grants import FULL
 from petstore.schemas.fields import Choice
 from petstore.settings import Settings

@@ -115,7 +115,7 @@ def rename_category(category_id: int, **changes: str | None) -> Outcome:
     if new:
         require_free(project_id, new, category_id)
     Category.rename(project_id, category_id, new)
-    said = f"Saved category {category_id}. Name: {old or 'none'} → {new or 'none'}."
+    said = f"Renamed category {category_id}: {old or 'no name'} → {new or 'no name'}."
     return Outcome(INDEX, said, parameters, {"category": category_id})
 
 

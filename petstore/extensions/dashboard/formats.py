@@ -7,11 +7,12 @@ from flask import Flask
 from petstore import clock
 from petstore.clock import MS_PER_DAY, MS_PER_SECOND, rfc3339
 
-# The words for people in place of a status, with the API's word in brackets.
+# The words for people in place of a status of the API.
 STATUS_WORDS = {
-    "pending": "Reserved (pending)",
-    "sold": "Adopted (sold)",
-    "placed": "Open (placed)",
+    "pending": "Reserved",
+    "sold": "Adopted",
+    "placed": "Open",
+    "completed": "Adopted",
 }
 
 
@@ -52,7 +53,7 @@ def duration(seconds: int) -> str:
 
 
 def status(status: str) -> str:
-    """Return the word for the status of an animal or an order: Adopted (sold)."""
+    """Return a shelter's word for the status of an animal or an order."""
     return STATUS_WORDS.get(status, status.capitalize())
 
 

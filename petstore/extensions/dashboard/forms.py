@@ -29,7 +29,7 @@ from werkzeug.wrappers import Response
 
 from petstore import randomness
 from petstore.errors import ERRORS, ErrorResponse, InvalidRequest
-from petstore.events import note
+from petstore.extensions.dashboard.histories import note
 from petstore.extensions.dashboard.schemas import SHOWN, FormSchema
 from petstore.models import RuleError
 from petstore.models.stored_responses import Attempt, StoredResponse
@@ -48,7 +48,7 @@ STEPS = "steps"  # the member of the cookie: links and a button of a message
 MAX_DRAFT_BYTES = 2500  # a cookie may have 4 KB, in base64
 MAX_MESSAGE_LENGTH = 300  # a message is in the cookie, too
 SEE_OTHER = 303
-UNCHANGED = "Nothing was changed."  # by a form that was sent as it was shown
+UNCHANGED = "Nothing has changed."  # by a form that was sent as it was shown
 # A browser that goes back to a page with the errors of a form shows that page again.
 MAY_BE_SHOWN_AGAIN = {"Cache-Control": "private, no-cache"}
 # In place of a path in stored responses: no database stores all characters of paths.

@@ -2,12 +2,23 @@
 
 import json
 from collections.abc import Sequence
+from typing import Any
 
 from petstore import clock
-from petstore.events import KEPT_MS, OPERATOR, SHELTER, SYSTEM
-from petstore.models.activity import Event
+from petstore.events import OPERATOR, SYSTEM, actor
+from petstore.models.activity import KEPT_MS, Event, record
 from petstore.models.keys import Key
 from petstore.storage import db
+
+SHELTER = "shelter"  # what these events are about
+
+
+def note(slug: str, title: str, facts: dict[str, Any]) -> None:
+    """Add a change of animals, orders or categories to the activity of a project.
+
+    Such a change has no line of its own in the log, only that of its request.
+    """
+    record(slug, SHELTER, title, actor.get(), facts)
 
 
 def key_labels(project_id: int, prefixes: Sequence[str | None]) -> dict[str, str]:
@@ -20,17 +31,16 @@ def key_labels(project_id: int, prefixes: Sequence[str | None]) -> dict[str, str
     return {key.prefix: key.label for key in own if key.label}
 
 
-def actor_text(project_id: int, actor: str | None) -> str:
+def actor_text(project_id: int, by: str | None) -> str:
     """Return in words who acted: a key with its label, or somebody else.
 
-    `actor` is the prefix of a key, with its label at that time if that is kept, or what
+    `by` is the prefix of a key, with its label at that time if that is kept, or what
     `petstore.events` has for others.
     """
-    who, _, label = (actor or "").partition(" ")
+    who, _, label = (by or "").partition(" ")
     if who in ("", OPERATOR, SYSTEM):
         return f"the {who}" if who else "somebody"
-    label = label or key_labels(project_id, [who]).get(who, "the key")
-    return f"{label} ({who})"
+    return label or key_labels(project_id, [who]).get(who, f"the key {who}")
 
 
 def find_removal(project_id: int, kind: str, item_id: int) -> Event | None:

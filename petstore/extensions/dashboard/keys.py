@@ -9,7 +9,6 @@ from flask import render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from petstore import clock
-from petstore.events import emit_after_commit
 from petstore.extensions.dashboard.forms import (
     EMPTY,
     UNCHANGED,
@@ -35,6 +34,7 @@ from petstore.extensions.dashboard.schemas import (
 from petstore.extensions.dashboard.sessions import current_project
 from petstore.extensions.dashboard.sign_in import NOT_CONFIRMED, is_confirmed
 from petstore.models import NotFound
+from petstore.models.activity import SHOWN_FACTS, emit_after_commit
 from petstore.models.credentials import PREFIX_LENGTH, PREFIX_PATTERN
 from petstore.models.grants import (
     FULL,
@@ -48,6 +48,7 @@ from petstore.models.keys import Key, KeyNotActive
 from petstore.models.plans import LimitMissing
 from petstore.storage import db
 
+SHOWN_FACTS["key_changed"] = ("key", "label", "per_minute", "per_day", "origins", "was")
 INDEX = "keys.keys"
 CHANGE_FORM = KeyForm()
 # The fields at which errors of rules are shown.

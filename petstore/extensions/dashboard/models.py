@@ -7,14 +7,20 @@ from peewee import Case, Query, fn
 
 from petstore import clock, randomness, timeouts
 from petstore.errors import MAX_BODY_BYTES
-from petstore.events import emit_after_commit
 from petstore.models import NotFound, Retention, RuleError, WriteQueue, retentions
+from petstore.models.activity import SHOWN_FACTS, emit_after_commit
 from petstore.models.callers import Caller, callers
 from petstore.models.credentials import digest_of
 from petstore.models.keys import Key, mark_used
 from petstore.models.projects import Project
 from petstore.storage import BaseModel, Row, compiled, db, placeholder
 
+SESSIONS = "sessions"  # what these events are about
+SHOWN_FACTS |= {
+    "signed_in": ("key",),
+    "session_ended": ("key", "session_key"),
+    "other_sessions_ended": (),
+}
 IDLE_MS = 60 * clock.MS_PER_MINUTE  # without a request
 LASTS_MS = 12 * IDLE_MS  # in any case
 # The use of a session is written at most once in this time, so that it may end as much
@@ -100,7 +106,8 @@ class Session(BaseModel):
         with db.atomic():  # a short one, since the sign-ins of a project are limited
             db.lock_until_commit(caller.project_id)
             cls.delete().where(is_other).execute()
-            emit_after_commit("other_sessions_ended", by=caller.prefix, **facts)
+            by = caller.prefix
+            emit_after_commit("other_sessions_ended", by=by, topic=SESSIONS, **facts)
 
 
 class Upload(BaseModel):
@@ -185,7 +192,8 @@ def _end(caller: Caller, digest: str, **facts: str) -> None:
     facts |= {"project": caller.slug, "key": caller.prefix}
     with db.atomic():
         if Session.delete().where(Session.digest == digest).execute():
-            emit_after_commit("session_ended", by=caller.prefix, **facts)
+            by = caller.prefix
+            emit_after_commit("session_ended", by=by, topic=SESSIONS, **facts)
 
 
 @compiled(db)

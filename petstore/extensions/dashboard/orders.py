@@ -40,7 +40,7 @@ from petstore.models.projects import take_rows
 INDEX = "dashboard_orders.orders"
 ORDER = "dashboard_orders.order"
 REOPEN = "dashboard_orders.reopen_order"
-EFFECTS = {"completed": "adopted (sold)", "cancelled": "available again"}
+EFFECTS = {"completed": "adopted", "cancelled": "available again"}
 
 bp = PageBlueprint(
     "dashboard_orders", __name__, "/orders", required_role=WRITE, counts_forms=True
@@ -81,7 +81,7 @@ def change_order(order_id: int, **changes: Any) -> Outcome:
     if changes.get("reference", before.reference) == before.reference:
         return Outcome(ORDER, UNCHANGED, {"order_id": order_id})
     Order.change(project_id, order_id, **changes)
-    said = f"Saved order {order_id}."
+    said = f"Saved reservation {order_id}."
     return Outcome(ORDER, said, {"order_id": order_id}, {"order": order_id})
 
 
@@ -89,9 +89,8 @@ def change_order(order_id: int, **changes: Any) -> Outcome:
 @idempotent
 def delete_order(order_id: int) -> Outcome:
     Order.remove(current_project().id, order_id)
-    return Outcome(
-        INDEX, f"Deleted order {order_id}.", facts={"order": order_id, "removed": True}
-    )
+    said = f"Deleted reservation {order_id}."
+    return Outcome(INDEX, said, facts={"order": order_id, "removed": True})
 
 
 @bp.post("/<id:order_id>/complete", defaults={"closed_as": "completed"})
@@ -102,7 +101,7 @@ def close_order(order_id: int, closed_as: str) -> Outcome:
     project_id = current_project().id
     order = Order.change(project_id, order_id, status=closed_as)
     pet = Pet.get_whole(project_id, order.pet_id)
-    said = f"{pet.name} is {EFFECTS[closed_as]}. Order {order_id} is {closed_as}."
+    said = f"{pet.name} is {EFFECTS[closed_as]} (reservation {order_id})."
     places: dict[str, tuple[str, dict[str, Any]]] = {
         "animal": ("dashboard_pets.animal", {"pet_id": pet.id}),
         "home": ("home.home", {}),
@@ -110,7 +109,7 @@ def close_order(order_id: int, closed_as: str) -> Outcome:
     }
     place, arguments = places.get(request.form.get("on", ""), (INDEX, parameters))
     reopening = url_for(REOPEN, order_id=order_id, closing=pet.closed_write)
-    undo = ("Undo: open the order again", reopening)
+    undo = ("Undo: open the reservation again", reopening)
     links = [("Open the animal", url_for("dashboard_pets.animal", pet_id=pet.id))]
     return Outcome(place, said, arguments, {"order": order_id}, links, undo)
 
@@ -121,7 +120,7 @@ def reopen_order(order_id: int) -> Outcome:
     """Open an order again; with `closing`, only after that write of its animal."""
     project_id = current_project().id
     pet_name = reopen(project_id, order_id, request.args.get("closing", type=int))
-    said = f"Order {order_id} is open again, and {pet_name} is reserved."
+    said = f"Reservation {order_id} is open again, and {pet_name} is reserved."
     return Outcome(ORDER, said, {"order_id": order_id}, {"order": order_id})
 
 
@@ -164,7 +163,7 @@ def reopen(project_id: int, order_id: int, closed_write: int | None) -> str:
     take_rows(project_id, 0)  # no order is deleted and no animal withdrawn
     order = Order.get_whole(project_id, order_id)
     if order.status == "placed":
-        raise OrderOpen(order_id, text="The order {} is open already.")
+        raise OrderOpen(order_id, text="The reservation {} is open already.")
     is_last = (Pet.closed_order == order_id) & (Pet.closed_write == Pet.writes)
     if closed_write is not None:
         is_last &= Pet.closed_write == closed_write
@@ -187,8 +186,8 @@ def _refuse_reopening(project_id: int, order: Order, pet: Pet | None) -> NoRetur
         reason = "it was closed by a release that did not keep what happened since."
     else:
         reason = f"since then {deeds_to(project_id, pet, order)}."
-    text = "The order {} stays {}: {}"
-    raise OrderClosed(order.id, order.status, reason, text=text)
+    text = "The reservation {} stays closed: {}"
+    raise OrderClosed(order.id, reason, text=text)
 
 
 def deeds_to(project_id: int, pet: Pet, order: Order | None = None) -> str:
@@ -200,7 +199,7 @@ def deeds_to(project_id: int, pet: Pet, order: Order | None = None) -> str:
     for newest in list_orders(project_id, Cursor(1), name=f"#{pet.id}").rows:
         if order is None or newest.id > order.id:
             who = actor_text(project_id, newest.placed_by)
-            deeds.append(f"{who} reserved {pet.name} (order {newest.id})")
+            deeds.append(f"{who} reserved {pet.name} (reservation {newest.id})")
     if pet.changed_ms and (order is None or pet.changed_ms >= order.updated_ms):
         deeds.append(f"{actor_text(project_id, pet.changed_by)} corrected {pet.name}")
     return " and ".join(deeds) or f"somebody has changed {pet.name}"

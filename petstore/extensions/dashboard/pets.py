@@ -141,8 +141,7 @@ def correct_animal(pet_id: int, is_new: bool = False, **changes: Any) -> Outcome
     if not changes:
         return Outcome(ANIMAL, UNCHANGED, {"pet_id": pet_id})
     pet = correct_pet(project_id, pet_id, **changes)
-    said = f"Saved {pet.name}. Its status is: {status(pet.status)}."
-    said += "".join(f" {each}." for each in _differences(before, pet))
+    said = " ".join(_differences(before, pet))
     facts = {"animal": pet_id}
     return Outcome(ANIMAL, said, {"pet_id": pet_id}, facts, links)
 
@@ -150,12 +149,13 @@ def correct_animal(pet_id: int, is_new: bool = False, **changes: Any) -> Outcome
 def _differences(before: Pet, now: Pet) -> Iterator[str]:
     """Yield what was corrected, with the old value and the new one."""
     if before.name != now.name:
-        yield f"Name: {before.name} → {now.name}"
+        yield f"Changed the name: {before.name} → {now.name}."
     if (old := before.category_id) != (new := now.category_id):
         labels = labels_of(current_project().id, [old, new])
-        yield f"Category: {labels[old]} → {labels[new]}"
+        yield f"Changed the category of {now.name}: {labels[old]} → {labels[new]}."
     if before.status != now.status:
-        yield f"Status: {status(before.status)} → {status(now.status)}"
+        changed = f"{status(before.status)} → {status(now.status)}"
+        yield f"Changed the status of {now.name}: {changed}."
 
 
 @bp.post("/<id:pet_id>/withdraw")
@@ -169,7 +169,7 @@ def withdraw_animal(pet_id: int) -> Outcome:
     withdraw_pet(project_id, pet_id)
     again, facts = url_for(ADD_AGAIN), {"animal": pet_id, "removed": True}
     said = f"Removed {pet.name} (no. {pet_id})."
-    links, draft = [("Undo: add it again", again)], (again, _texts(pet))
+    links, draft = [("Add it again…", again)], (again, _texts(pet))
     return Outcome(ANIMALS, said, facts=facts, links=links, draft=draft)
 
 
@@ -182,7 +182,7 @@ def order_animal(pet_id: int, reference: str | None, of: str) -> Outcome:
     if of == "pending":
         _make_available(project_id, pet_id)
     order = Order.place(project_id, pet_id, reference)
-    said = f"Reserved {pet.name} (order {order.id})."
+    said = f"Reserved {pet.name} (reservation {order.id})."
     return Outcome(ANIMAL, said, {"pet_id": pet.id}, {"order": order.id})
 
 

@@ -6,7 +6,6 @@ from typing import Any
 from marshmallow import EXCLUDE, pre_load
 from marshmallow.fields import Field
 
-from petstore.models.categories import NEW
 from petstore.models.grants import (
     DEFAULT_GRACE_SECONDS,
     FULL,
@@ -17,12 +16,12 @@ from petstore.models.grants import (
     ROLES,
     WRITE,
 )
-from petstore.schemas import StrictSchema
+from petstore.schemas import DEFAULT_LIMIT, MAX_LIMIT, StrictSchema
 from petstore.schemas.fields import Choice, Integer, Name, UrlInteger
 from petstore.schemas.orders import OrderStatus
-from petstore.schemas.paging import DEFAULT_LIMIT, MAX_LIMIT
 from petstore.schemas.pets import NewPetSchema, PetStatus
 
+NEW = "new"  # the answer that a typed name is that of a new category
 SHOWN = "shown."  # prefix of hidden fields, which hold what a form has shown
 _TYPED_NUMBER = re.compile("#?([0-9]+)(?:[.,]0)?")
 

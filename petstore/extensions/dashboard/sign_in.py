@@ -7,20 +7,29 @@ import logging
 import re
 from urllib.parse import unquote
 
-from flask import current_app, render_template, request
+from flask import current_app, render_template, request, session
 from flask.typing import ResponseReturnValue
 
 from petstore.errors import ERRORS
-from petstore.events import emit, emit_after_commit
+from petstore.events import emit
 from petstore.extensions.dashboard import sessions
-from petstore.extensions.dashboard.forms import EMPTY, KEY, Form, go_to, go_to_url
+from petstore.extensions.dashboard.forms import (
+    DRAFT,
+    EMPTY,
+    KEY,
+    Form,
+    go_to,
+    go_to_url,
+)
 from petstore.extensions.dashboard.limits import count_failed_sign_in, count_sign_in
+from petstore.extensions.dashboard.models import SESSIONS
 from petstore.extensions.dashboard.pages import PageBlueprint
 from petstore.extensions.dashboard.sessions import (
     PAGES_PREFIX,
     current_project,
     quoted,
 )
+from petstore.models.activity import emit_after_commit
 from petstore.models.callers import Caller
 from petstore.models.grants import FULL, WRITE, role_refusal
 from petstore.storage import db
@@ -32,6 +41,7 @@ MAX_PAGE_LENGTH = 2000
 # People paste more than a key, such as a header, a setting or quotation marks.
 PASTED_KEY = re.compile(r"(?<![0-9A-Za-z])pet_[0-9A-Za-z_]+")
 
+NOT_SAVED = "Not saved yet: this is what you have typed. Send it again."
 NOT_CONFIRMED = Form(errors={KEY: "Enter a full key of this project that works."})
 
 bp = PageBlueprint("sign_in", __name__, "", required_role=None)
@@ -57,8 +67,10 @@ def enter() -> ResponseReturnValue:
     with db.atomic():
         sessions.start(caller)
         key = caller.prefix
-        emit_after_commit("signed_in", by=key, project=caller.slug, key=key)
-    return go_to_url(_next_page() or PAGES_PREFIX)
+        facts = {"project": caller.slug, "key": key}
+        emit_after_commit("signed_in", by=key, topic=SESSIONS, **facts)
+    message = NOT_SAVED if DRAFT in session else ""
+    return go_to_url(_next_page() or PAGES_PREFIX, message, "note")
 
 
 @bp.post("/sign-out")

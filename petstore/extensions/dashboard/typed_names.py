@@ -10,10 +10,12 @@ from contextlib import suppress
 
 from peewee import SQL, fn
 
+from petstore import randomness
 from petstore.extensions.dashboard.forms import FieldError
 from petstore.extensions.dashboard.histories import find_removal, removal_text
+from petstore.extensions.dashboard.schemas import NEW
 from petstore.models import BEFORE_ALL
-from petstore.models.categories import NEW, Category, comparable
+from petstore.models.categories import MAX_NEW_ID, Category, comparable
 from petstore.models.projects import take_rows
 from petstore.models.searching import folded
 from petstore.storage import Row, db
@@ -109,9 +111,14 @@ def typed_category(
 def new_category(project_id: int, name: str) -> int:
     """Add a category, and return its id; raises `CategoryNameTaken`, `ProjectFull`."""
     with db.atomic():
-        take_rows(project_id)  # two that name the same wait for each other
+        take_rows(project_id, 0)  # two that name the same wait for each other
         require_free(project_id, name)
-        return Category.add_next(project_id, name)
+        is_own = (Category.project == project_id) & (Category.id <= MAX_NEW_ID)
+        last = Category.select(fn.MAX(Category.id)).where(is_own).scalar()
+        number = 1 if last is None else last + 1
+        while number > MAX_NEW_ID or not Category.ensure(project_id, number, name):
+            number = randomness.source.randrange(MAX_NEW_ID)  # lower ones are free
+        return number
 
 
 def require_free(project_id: int, name: str, category_id: int | None = None) -> None:

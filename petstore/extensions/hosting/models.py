@@ -7,31 +7,20 @@ import peewee
 from peewee import SQL, Case, Expression, Function, Query, fn
 
 from petstore import clock, randomness
-from petstore.events import (
-    EVENT_TYPES,
-    LEVELS,
-    SYSTEM,
-    EventType,
-    emit_after_commit,
-)
+from petstore.events import LEVELS, SYSTEM
 from petstore.models import NotFound, RuleError
-from petstore.models.plans import PLANS_WITH_DOMAINS
+from petstore.models.activity import SHOWN_FACTS, emit_after_commit
+from petstore.models.plans import PLANS
 from petstore.models.projects import Project
 from petstore.storage import BaseModel, compiled, db, placeholder
 
 # What projects and operators see of domains.
-EVENT_TYPES.update(
-    domain_added=EventType("Domain added", ("domain",)),
-    domain_verified=EventType("Domain verified", ("domain",)),
-    domain_primary_changed=EventType("Primary domain changed", ("domain",)),
-    domain_expired=EventType("Domain expired", ("domain",)),
-    domain_lost=EventType("Domain lost to another project", ("domain",)),
-    domain_removed=EventType("Domain removed", ("domain",)),
-    domain_withdrawn=EventType("Domain removed before it was verified", ("domain",)),
-    certificate_failed=EventType("Certificate failed", ("domain", "reason")),
-)
+EVENTS = ("added", "verified", "primary_changed", "expired", "lost", "removed")
+SHOWN_FACTS |= {f"domain_{event}": ("domain",) for event in (*EVENTS, "withdrawn")}
+SHOWN_FACTS["certificate_failed"] = ("domain", "reason")
 LEVELS["domain_taken_over"] = logging.WARNING
 
+PLANS_WITH_DOMAINS = [name for name, terms in PLANS.items() if terms.has_domains]
 MAX_DOMAINS = 100  # of one project
 # A domain keeps its rights for so long after DNS points elsewhere. After that, the name
 # may belong to somebody else.
@@ -304,7 +293,7 @@ class Domain(BaseModel):
         update = Domain.update(**columns).where(is_own, *conditions)
         return bool(update.execute())
 
-    def _emit(self, event: str, **facts: str | None) -> None:
+    def _emit(self, event: str, **facts: Any) -> None:
         slug = self.project.slug
         emit_after_commit(event, project=slug, domain=self.name, **facts)
 

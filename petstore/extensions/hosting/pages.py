@@ -27,7 +27,7 @@ INDEX = "domains.domains"
 RESULTS = {
     True: ("DNS is right: {} is yours.", "good"),
     False: ("DNS does not point here. See below why.", "bad"),
-    None: ("DNS has not told yet where this domain points. See below why.", "note"),
+    None: ("We could not look the domain up in time. Try again in a minute.", "note"),
 }
 
 bp = PageBlueprint("domains", __name__, "/settings/domains", required_role=FULL)

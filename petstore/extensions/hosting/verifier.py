@@ -158,4 +158,4 @@ def _fault_of(error: OSError) -> str:
         return "The proxy did not show a certificate in time."
     if isinstance(error, ssl.SSLError | ConnectionResetError | ConnectionAbortedError):
         return "The proxy has no certificate for this domain yet."
-    return "The proxy cannot be reached."
+    return "The operator's proxy cannot be reached: tell the operator."

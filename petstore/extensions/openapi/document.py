@@ -18,10 +18,9 @@ from petstore.errors import ERRORS
 from petstore.models import Conflict
 from petstore.models.grants import TAKES
 from petstore.models.stored_responses import StoredResponse
-from petstore.schemas import ChangeSchema, ResourceSchema, StrictSchema
+from petstore.schemas import MAX_LIMIT, ChangeSchema, ResourceSchema, StrictSchema
 from petstore.schemas.fields import INT64_MAX, MAX_NAME_LENGTH, Integer, Name
 from petstore.schemas.orders import OrderStatus
-from petstore.schemas.paging import MAX_LIMIT
 from petstore.schemas.pets import PetStatus
 from petstore.settings import INTERFACE, Settings
 from petstore.web.application import (

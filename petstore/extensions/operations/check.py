@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import stat
 import tomllib
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -47,6 +48,16 @@ MAX_CLOCK_MS = 2 * clock.MS_PER_SECOND
 LEAST_FREE_MIB = 500
 MAX_BACKUP_DAYS = 2
 REMEDIES = tomllib.loads(Path(__file__).with_name("remedies.toml").read_text())
+BY_OTHERS = stat.S_IRGRP | stat.S_IROTH
+# SQLite creates these beside a database file, with the same mode.
+SIDE_FILES = ("-wal", "-shm", "-journal")
+# That the server allows our user and database.
+MOST_CONNECTIONS = """
+SELECT least(nullif(rolconnlimit, -1), nullif(datconnlimit, -1), setting::int
+    - current_setting('superuser_reserved_connections')::int)
+FROM pg_roles, pg_database, pg_settings WHERE rolname = current_user
+    AND datname = current_database() AND name = 'max_connections'
+"""
 UNSERVED = "Requests get a 503"
 UNCOUNTED = "Each worker counts for itself, so projects may get more than their limits"
 
@@ -117,17 +128,19 @@ def check_database(settings: Settings) -> Result:
     text = _without_secrets(settings.database_url)
     migrator.require_migrated()
     if not db.file:
-        if (version := db.version()) < OLDEST_POSTGRESQL:
+        [(number,)] = db.execute_sql("SHOW server_version_num")  # 180001 is 18.1
+        if (version := int(number) // 10_000) < OLDEST_POSTGRESQL:
             advice = f"use PostgreSQL {OLDEST_POSTGRESQL} or newer"
             return "wrong", f"{text} is PostgreSQL {version}; {advice}"
         # Quotas, sessions and keys end by its clock, bans by that of this machine.
-        if fault := _clock_fault(db.server_now_ms()):
+        [(now_ms,)] = db.execute_sql(f"SELECT {db.now_ms.sql}")
+        if fault := _clock_fault(int(now_ms)):
             return "wrong", f"{text} answers, but {fault}"
     Secret.try_database()
     if newer := migrator.newer_version():
         return "warning", f"{newer}; run that version"
-    if left := Project.all_being_deleted():
-        advice = f"`flask projects delete {left[0].slug}` goes on"
+    if left := Project.get_or_none(Project.deleted_ms.is_null(False)):
+        advice = f"`flask projects delete {left.slug}` goes on"
         return "warning", f"{text} has a project that is partly deleted; {advice}"
     return "ok", f"{text} answers, is migrated and can be written"
 
@@ -136,7 +149,7 @@ def check_connections(settings: Settings) -> Result:
     if db.file:
         return "ok", "none: the data is in SQLite"
     workers, each = settings.workers, timeouts.LIMITS.connections
-    allowed = db.most_connections()
+    [(allowed,)] = db.execute_sql(MOST_CONNECTIONS)
     text = f"{workers} workers may open {workers * each} of {allowed} in PostgreSQL"
     if workers * each <= allowed:
         return "ok", text
@@ -182,7 +195,8 @@ def check_files(_settings: Settings) -> Result:
         return "ok", "none: the data is in PostgreSQL"
     if not db.file.exists():
         return "skipped", f"not looked at: there is no {db.file}"
-    if db.is_readable_by_others():
+    files = map(Path, (f"{db.file}{end}" for end in ("", *SIDE_FILES)))
+    if any(file.stat().st_mode & BY_OTHERS for file in files if file.exists()):
         return "wrong", (
             f"{db.file} can be read by other users of this machine, and it holds "
             "the secret that signs sessions unless SECRET_KEY is set. "

@@ -3,21 +3,23 @@
 import os
 import sqlite3
 import tempfile
-from contextlib import ExitStack, closing
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
-from peewee import Database, chunked
+from peewee import Database, Tuple, chunked
 
-from petstore.storage import migrator
+from petstore.storage import Row, migrator
 from petstore.storage.database import (
     Databases,
     Engine,
     databases_at,
     opened_databases,
 )
-from petstore.storage.tables import READ_AT_ONCE, StoredTable, stored_tables
+from petstore.storage.tables import StoredTable, stored_tables
 
 OWNER_ALONE = 0o600
+READ_AT_ONCE = 1000  # rows; a statement may have 32,766 values
 
 
 class CopyFailed(Exception):
@@ -75,7 +77,7 @@ def copy_to(url: str) -> None:
         migrator.migrate(target)
         with ExitStack() as stack:
             for database in dict.fromkeys(source):
-                stack.enter_context(database.snapshot())
+                stack.enter_context(snapshot(database))
             for database in dict.fromkeys(target):
                 stack.enter_context(database.atomic())
             tables = stored_tables(target)
@@ -88,16 +90,17 @@ def copy_to(url: str) -> None:
 def _require_empty(tables: list[list[StoredTable]], target: Databases) -> None:
     for group, database in zip(tables, target, strict=True):
         for table in group:
-            if next(table.read(database), None):
+            if next(read(table, table.key, database), None):
                 raise CopyFailed(f"it is not empty: there are rows in {table.name}")
 
 
 def _copy_table(table: StoredTable, source: Engine, target: Engine) -> None:
     """Copy every row with its id, in a snapshot of the source."""
-    columns = table.columns([*table.types])
+    described = target.get_columns(table.name)
+    names = [each.name for each in described]
     # SQLite has no truth values: it stores 0 and 1.
-    are_true = [kind == "boolean" for kind in table.types.values()]
-    for rows in chunked(table.read(source), READ_AT_ONCE):
+    are_true = [each.data_type == "boolean" for each in described]
+    for rows in chunked(read(table, names, source), READ_AT_ONCE):
         values = [
             [
                 bool(value) if is_true and value is not None else value
@@ -105,6 +108,49 @@ def _copy_table(table: StoredTable, source: Engine, target: Engine) -> None:
             ]
             for row in rows
         ]
-        table.table.insert(values, columns=columns).as_rowcount().execute(target)
-    if table.key == ["id"] and (last := source.last_id(table.name)):
-        target.continue_ids_after(table.name, last)
+        insert = table.table.insert(values, columns=table.columns(names))
+        insert.as_rowcount().execute(target)
+    if table.key == ["id"] and (last := last_id(table.name, source)):
+        continue_ids_after(table.name, last, target)
+
+
+@contextmanager
+def snapshot(database: Engine) -> Iterator[None]:
+    """Read as all data is at one moment, until the block ends."""
+    with database.atomic("DEFERRED") if database.file else database.atomic():
+        if database.file is None:
+            database.execute_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        yield
+
+
+def read(table: StoredTable, names: list[str], database: Engine) -> Iterator[Row]:
+    """Return these columns of every row, in the order of the key."""
+    columns, key = table.columns(names), table.columns(table.key)
+    places = [names.index(name) for name in table.key]
+    select = table.table.select(*columns).order_by(*key).limit(READ_AT_ONCE)
+    rows = list(select.tuples().execute(database))
+    while rows:
+        yield from rows
+        last = Tuple(*(rows[-1][place] for place in places))
+        rows = list(select.where(Tuple(*key) > last).tuples().execute(database))
+
+
+def last_id(name: str, database: Engine) -> int:
+    """Return the last id that a table has assigned, even to a deleted row; or 0."""
+    query = "SELECT last_value FROM pg_sequences WHERE sequencename = %s"
+    if database.file:
+        query = "SELECT max(seq) FROM sqlite_sequence WHERE name = ?"
+    [(last,)] = database.execute_sql(query, (_sequence(name, database),))
+    return last or 0
+
+
+def continue_ids_after(name: str, last: int, database: Engine) -> None:
+    query = "SELECT setval(%s, %s)"
+    if database.file:
+        database.execute_sql("DELETE FROM sqlite_sequence WHERE name = ?", (name,))
+        query = "INSERT INTO sqlite_sequence VALUES (?, ?)"
+    database.execute_sql(query, (_sequence(name, database), last))
+
+
+def _sequence(name: str, database: Engine) -> str:
+    return name if database.file else f"{name}_id_seq"

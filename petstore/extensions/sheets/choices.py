@@ -10,7 +10,6 @@ from typing import NamedTuple
 from marshmallow import EXCLUDE
 
 from petstore.models.categories import comparable
-from petstore.models.pets import STATUSES
 from petstore.schemas.fields import Name, UrlInteger
 from petstore.schemas.pets import NewPetSchema
 
@@ -48,20 +47,20 @@ _TOKEN = re.compile(r"[^\W\d_]+")
 _CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _LINES = re.compile("([0-9]{1,9})(?:\\s*[-\u2013]\\s*([0-9]{1,9}))?")
 
-# What people say of a file, by the names in `PATTERNS`. What is missing is guessed.
+# What people say of a file: its columns, `OPTIONS`, and behind `STATUS` what a status
+# of another system means. What is missing is guessed.
 Choices = Mapping[str, str]
 NONE: Choices = {}
 # A column is chosen by its head, as "" if the file has none, or as one value for all
 # lines, behind this.
 EACH = "="
-STATUS = "status."  # before a status of another system, as `folded_status` has it
+STATUS = "status."
 LEFT_OUT = "skip"  # what becomes of lines without a name, or without a category
-AS_NAMES = "keep"  # `NA`, `NULL` and `None` are names
+AS_NAMES = "keep"  # the same, but `NA`, `NULL` and `None` are names
 OUT = "out"  # what a status may mean beside ours: its lines are left out
 NO_HEADS = "none"
 READ = "read"  # what may become of texts such as `&amp;`
-COLUMNS = {"name": "Name", "category": "Category", "status": "Status"}
-COLUMNS |= {"categoryId": "Number of the category", "id": "Numbers of animals here"}
+COLUMNS: dict[str, str] = _TABLE["columns"]
 
 
 class Option(NamedTuple):
@@ -69,33 +68,28 @@ class Option(NamedTuple):
 
     label: str
     form: str
-    pattern: str = r".*\S.*"
+    pattern: str
 
 
-_STATUSES, _ENCODINGS = "|".join(STATUSES), "|".join(ENCODINGS)
 OPTIONS = {
-    "encoding": Option("Encoding", _ENCODINGS, f"(?i:{_ENCODINGS})"),
-    "heads": Option("Heads of the columns", "LINE|none", "none|[1-9][0-9]{0,8}"),
-    "separator": Option("Separator of the columns", "CHARACTER", '[^"\r\n\0 ]'),
-    "without_name": Option("Lines without a name", "skip|keep|HEAD"),
-    "without_category": Option("Lines without a category", "skip|NAME"),
-    "leave_out": Option("Lines to leave out", "32,40-45", r"[0-9\s,;\u2013-]+"),
-    "entities": Option("Texts such as &amp;", "read|keep", "read|keep"),
+    name: Option(*(text.replace("ENCODINGS", "|".join(ENCODINGS)) for text in texts))
+    for name, texts in _TABLE["options"].items()
 }
-PATTERNS = {name: option.pattern for name, option in OPTIONS.items()}
-PATTERNS |= {"add_again": "yes", "all.category": r".*\S.*", "all.status": _STATUSES}
-# On the page, `?` stands for a choice that is open.
-PATTERNS |= {STATUS: f"{_STATUSES}|{OUT}", **dict.fromkeys(COLUMNS, r"(?!\?\Z).*")}
 
 
 def read_choices(fields: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Return what fields choose; of one name, the last field counts that does."""
     chosen = {}
-    for name, text in fields:
-        pattern = PATTERNS.get(STATUS if name.startswith(STATUS) else name)
-        if pattern and re.fullmatch(pattern, text.strip(" "), re.DOTALL):
-            ours = name.removeprefix("all.")
-            chosen[ours] = (EACH if ours != name else "") + text.strip(" ")
+    for name, typed in fields:
+        kind, _, column = name.partition(".")
+        option = OPTIONS.get("column" if name in COLUMNS else kind)
+        text = typed.strip(" ")
+        if not (option and re.fullmatch(option.pattern, text, re.DOTALL)):
+            continue
+        if kind == "all" and column in COLUMNS:
+            chosen[column] = EACH + text
+        elif name in COLUMNS or name in OPTIONS or kind == "status":
+            chosen[name] = text
     return chosen
 
 

@@ -11,29 +11,22 @@ from petstore.cli.commands import Group
 from petstore.cli.projects import chosen_project, project_option
 from petstore.extensions.sheets import choices as sheets
 from petstore.extensions.sheets import exports, imports, storing
-from petstore.extensions.sheets.choices import COLUMNS, STATUS, Choices, Option
+from petstore.extensions.sheets.choices import OPTIONS, STATUS, Choices, seen_of
 from petstore.extensions.sheets.imports import LinesAtFault, Question, Sheet
 from petstore.extensions.sheets.lines import require_small
-from petstore.models.pets import STATUSES
 
 WRONG_ARGUMENT = 2  # the exit code
 ONE_PROJECT = "Slug of the project; optional if there is only one."
-_OURS, _STATUSES = "|".join(COLUMNS), "|".join(STATUSES)
-# The options that may be given several times.
-REPEATED = {
-    "column": Option("What a column is; HEAD= leaves it out", f"HEAD={_OURS}"),
-    "all": Option("What all animals have", f"category=NAME|status={_STATUSES}"),
-    "status": Option("What a status means", f"VALUE={_STATUSES}|out"),
-}
-OPTIONS = REPEATED | sheets.OPTIONS
+REPEATED = ("column", "all", "status")  # options that may be given several times
+READING = {name: OPTIONS[name] for name in OPTIONS if name != "add_again"}
 USUAL = {"heads": "1", "separator": ","}  # which nobody has to be told
 
 animals = Group(name="animals", help="Animals as CSV, for spreadsheets.")
 
 
 def _reading_options(command: Callable[..., None]) -> Callable[..., None]:
-    for name, choice in reversed(OPTIONS.items()):
-        given: dict[str, Any] = {"metavar": choice.form, "help": f"{choice.label}."}
+    for name, option in reversed(READING.items()):
+        given: dict[str, Any] = {"metavar": option.form, "help": f"{option.label}."}
         given["multiple"] = name in REPEATED
         command = click.option(f"--{name.replace('_', '-')}", **given)(command)
     return command
@@ -118,7 +111,7 @@ def _fields(option: str, text: str) -> list[tuple[str, str]]:
         return [(f"all.{ours}", value)]
     if option == "column" and value and not ours:  # none is guessed from this head
         return [(guessed, "") for guessed in sheets.guess_columns({value: ()})]
-    return [(ours, value)] if option == "column" else [(option, text)]
+    return [(ours, seen_of(value))] if option == "column" else [(option, text)]
 
 
 def _require_known(sheet: Sheet, chosen: Choices) -> None:

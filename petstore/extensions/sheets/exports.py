@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from typing import Any, NamedTuple
 
-import peewee
+from peewee import fn
 
-from petstore import clock, timeouts
+from petstore import timeouts
 from petstore.extensions.sheets.lines import defused
 from petstore.models import BEFORE_ALL
 from petstore.models.categories import Category
@@ -48,12 +48,12 @@ def _names_of_categories(project_id: int, pets: list[Any]) -> dict[int, str | No
 
 
 def _names_of_pets(project_id: int, orders: list[Any]) -> dict[int, str]:
-    pets = Pet.with_ids(project_id, {order.pet_id for order in orders})
-    withdrawn = Order.select(Order.pet_id, Order.pet_name).where(
-        Order.project == project_id, Order.id.in_([order.id for order in orders])
+    name = fn.COALESCE(Pet.name, Order.pet_name)
+    pets = Order.select(Order.pet_id, name).left_outer_join(
+        Pet, on=Pet.id == Order.pet_id
     )
-    names = dict(withdrawn.tuples().iterator())
-    return names | {pet_id: pet.name for pet_id, pet in pets.items()}
+    is_one = (Order.project == project_id) & Order.id.in_([x.id for x in orders])
+    return dict(pets.where(is_one).tuples().iterator())
 
 
 def _parts(export: Export, project_id: int, separator: str) -> Iterator[bytes]:
@@ -62,22 +62,12 @@ def _parts(export: Export, project_id: int, separator: str) -> Iterator[bytes]:
     heads.insert(place, export.head)
     yield _text([heads], separator)
     limit, after = timeouts.LIMITS.exported_rows, BEFORE_ALL
-    ends = clock.monotonic() + timeouts.LIMITS.send_seconds
     while True:
-        try:
-            # No connection is kept while the client reads, or when it has gone.
-            with closing(db):
-                rows = export.read(project_id, after=after, limit=limit)
-                dumped = export.schema.dump(rows)
-                names = export.find_names(project_id, rows)
-        except peewee.PeeweeException as error:
-            # Wait for the database, since a download that has begun would be cut off.
-            has_time = after != BEFORE_ALL and clock.monotonic() < ends
-            if not (has_time and db.is_outage(error)):
-                raise
-            db.recover(error)
-            time.sleep(timeouts.LIMITS.back_off_seconds)
-            continue
+        # No connection is kept while the client reads, or when it has gone.
+        with closing(db):
+            rows = export.read(project_id, after=after, limit=limit)
+            dumped = export.schema.dump(rows)
+            names = export.find_names(project_id, rows)
         if not rows:
             return
         lines = []

@@ -32,15 +32,14 @@ from petstore.storage import Row
 
 MAX_STATUSES = 30  # of another system; a column with more is no column of statuses
 MAX_CELL = 1_000  # characters; a text with more than 200 of them is at fault
-MAX_TEXT_LENGTH = 300  # of the heads in a question
 COMPARED = 1_000  # of the newest animals, beside two for each new one
+MAX_HEADS = 8  # in a question
 SHOWN = 20  # faults, and categories
 FIRST, LAST = 15, 5  # animals that are shown
 CATEGORY = "category", "categoryId"  # columns, one of which new animals need
-# What may be chosen instead of a column, and how the command does so.
+HEADED = {*sheets.COLUMNS, "without_name"}  # what is chosen by a head
+# What may be chosen instead of a column that new animals need.
 NEEDED = {"name": ("name", "without_name"), "category": (*CATEGORY, "without_category")}
-ALSO = {"name": "", "category": " or --all category=Cats"}
-ALSO |= {"status": " or --all status=available"}
 SHOWN_MEMBERS = "name", "category_id", "status"
 BLANKS = {"na", "n/a", "null", "none"}  # what programs write for no name
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z]{2,8}\d{0,2});")
@@ -114,7 +113,7 @@ class Sheet:
     @property
     def not_stored(self) -> list[str]:
         """The heads of the columns that are not stored."""
-        stored = {*map(self.choices.get, (*sheets.COLUMNS, "without_name"))}
+        stored = {*map(self.choices.get, HEADED)}
         others = [head for head in self.table.heads if head not in stored]
         return [x for x in others if self.table.values[x] or not _UNNAMED.fullmatch(x)]
 
@@ -126,26 +125,24 @@ class Sheet:
         for reason, count in self.left_out.items():
             yield f"Left out, {reason}: {count:,}."
         for row in self.table.long[:LAST]:
-            of_one = f"The lines {row.first:,} to {row.last:,} are one animal"
-            yield f"{of_one}, since a quotation mark in line {row.first:,} ends there."
+            text = f"The lines {row.first:,} to {row.last:,} are one animal"
+            yield f"{text}, since a quotation mark in line {row.first:,} ends there."
 
-    def ask_whose(self, question: Question) -> None:
+    def ask_whose(self, text: str) -> None:
         """Ask first whose numbers the file has; until then its lines cannot be read."""
-        self.questions.insert(0, question)
+        head = self.choices.pop("id")
+        option = f"--column {head}=id corrects, --column {head}= adds all as new"
+        self.questions.insert(0, Question("id", text, option))
         self.faults, self._pets = [], []
-        del self.choices["id"]
 
     def _known(self, choices: Choices) -> dict[str, str]:
         """Return the choices, but for columns that the file does not have."""
-        heads, found = self.table.heads, {}
+        heads = self.table.heads
         known = {sheets.NUMBERED.format(n): head for n, head in enumerate(heads, 1)}
         known |= {x: x for x in ("", sheets.LEFT_OUT, sheets.AS_NAMES, *heads)}
-        for name, text in choices.items():
-            if name not in (*sheets.COLUMNS, "without_name") or text[:1] == EACH:
-                found[name] = text
-            elif sheets.seen_of(text) in known:
-                found[name] = known[sheets.seen_of(text)]
-        return found
+        named = {x: y for x, y in choices.items() if x in HEADED and y[:1] != EACH}
+        others = {x: y for x, y in choices.items() if x not in named}
+        return others | {x: known[y] for x, y in named.items() if y in known}
 
     def _read(self) -> None:
         """Read the lines below the heads, as far as the columns are known."""
@@ -155,15 +152,13 @@ class Sheet:
         values = {x: y[1:] for x, y in columns.items() if x not in places}
         unnamed = choices.get("without_name", "")
         without_category = choices.get("without_category", "")
-        blanks = {"name": BLANKS, "category": BLANKS}
-        if unnamed == sheets.AS_NAMES:
-            del blanks["name"]
+        named = ["category"] if unnamed == sheets.AS_NAMES else ["category", "name"]
         for number, row in self.table.rows():
             cells = {ours: row[place][:MAX_CELL] for ours, place in places.items()}
             cells |= values
-            for ours in blanks.keys() & cells.keys():
-                cell = cells[ours]
-                if not is_seen(cell) or cell[:9].strip().casefold() in blanks[ours]:
+            for ours in cells.keys() & {"name", "category"}:
+                is_blank = ours in named and cells[ours].strip().lower() in BLANKS
+                if is_blank or not is_seen(cells[ours]):
                     cells[ours] = ""
             if unnamed in heads and not cells.get("name"):
                 cells["name"] = row[heads.index(unnamed)][:MAX_CELL]
@@ -176,7 +171,9 @@ class Sheet:
             meant = self._status(cells.get("status", ""))
             if meant == sheets.OUT:
                 self.left_out["because of their status"] += 1
-            elif unnamed == sheets.LEFT_OUT and not cells.get("name"):
+            elif unnamed in (sheets.LEFT_OUT, sheets.AS_NAMES) and not cells.get(
+                "name"
+            ):
                 self.left_out["without a name"] += 1
             elif is_open and without_category == sheets.LEFT_OUT:
                 self.left_out["without a category"] += 1
@@ -191,9 +188,8 @@ class Sheet:
         texts.pop("status", None)
         if "categoryId" not in texts and _is_number(texts.get("category")):
             texts["categoryId"] = texts.pop("category")
-        is_missing = not texts.keys() & {*CATEGORY}
-        has_number = "categoryId" in (cells if is_missing else texts)
-        optional = {"category" if has_number else "category_id"}
+        given = texts if texts.keys() & {*CATEGORY} else cells
+        optional = {"category" if "categoryId" in given else "category_id"}
         if "id" in texts:
             optional = {*sheets.FIELDS.fields} - ({"name"} & cells.keys())
         members: dict[str, Any] = sheets.FIELDS.load(texts, partial=optional)
@@ -242,10 +238,11 @@ class Sheet:
         # Columns that are known are left out by a choice.
         others = [x for x in self.not_stored if x not in self._guesses.values()]
         is_open = "status" not in choices and self.new and others
+        few = ", ".join(others[:MAX_HEADS] + ["…"] * (len(others) > MAX_HEADS))
         for ours in self.missing + ["status"] * bool(is_open):
             label = sheets.COLUMNS[ours].lower()
-            text = f"Choose what is the {label}: {', '.join(others)}"[:MAX_TEXT_LENGTH]
-            yield Question(ours, text, f'--column "HEAD={ours}"{ALSO[ours]}')
+            text = f"Choose what is the {label}: {few}"
+            yield Question(ours, text, f'--column "HEAD={ours}", or --all {ours}=VALUE')
         for ours, head in self._guesses.items():
             second = f"{head} (2)"
             is_other = values.get(second, values[head]) != values[head]
@@ -270,37 +267,27 @@ class There(NamedTuple):
     pets: dict[int, Row]
     orders: dict[int, int]  # the open ones, by the ids of animals
     names: dict[int, str | None]  # of categories
-    numbers: dict[str, list[int]]  # of categories, by folded names
     last_number: int  # of all categories, but for very high ones
 
     @classmethod
     def of(cls, project_id: int, sheet: Sheet) -> Self:
         is_low = (Category.project == project_id) & (Category.id <= MAX_NEW_ID)
         last = Category.select(fn.MAX(Category.id)).where(is_low).scalar()
-        there = cls({}, {}, {}, {}, last or 0)
+        there = cls({}, {}, {}, last or 0)
         for ids in in_parts({x.id for x in sheet} - {None}):
             found = Pet.with_ids(project_id, ids)
             there.pets.update(found)
             # Each animal with an open order is pending.
             pending = [pet.id for pet in found.values() if pet.status == "pending"]
             there.orders.update(Order.open_of(project_id, pending))
-        for names in in_parts({comparable(x.category) for x in sheet if x.category}):
-            there.numbers.update(_numbers_of_names(project_id, names))
-        numbers = {x.category_id for x in sheet}.union(*there.numbers.values())
-        numbers |= {pet.category_id for pet in there.pets.values()}
-        for some in in_parts(numbers - {None}):
+        numbers = {pet.category_id for pet in (*sheet, *there.pets.values())} - {None}
+        for some in in_parts(numbers):
             there.names.update(Category.known(project_id, some))
+        for names in in_parts({comparable(x.category) for x in sheet if x.category}):
+            is_one = (Category.project == project_id) & Category.folded.in_(names)
+            named = Category.select(Category.id, Category.name).where(is_one)
+            there.names.update(named.tuples().iterator())
         return there
-
-
-def _numbers_of_names(project_id: int, names: list[str]) -> dict[str, list[int]]:
-    """Return the numbers of the categories with these names, which are folded."""
-    is_one = (Category.project == project_id) & Category.folded.in_(names)
-    rows = Category.select(Category.id, Category.folded).where(is_one)
-    found: dict[str, list[int]] = defaultdict(list)
-    for number, name in sorted(rows.tuples().iterator()):
-        found[name].append(number)
-    return found
 
 
 class Preview:
@@ -312,7 +299,9 @@ class Preview:
         self.import_id: int | None = None  # of what was added, once it is stored
         self.categories: dict[int, str | None] = {}  # new ones, by their numbers
         self._names: dict[Any, str | None] = {**there.names}
-        self._numbers = dict(there.numbers)
+        self._numbers: dict[str, list[int]] = defaultdict(list)  # by folded names
+        for number, name in giving_way(sorted(there.names.items())):
+            self._numbers[comparable(name or "")].append(number)
         self._find_new_categories()
         self._lines: dict[int, int] = {}  # by the ids of animals
         self.changes: list[FilePet] = []
@@ -404,17 +393,12 @@ class Preview:
     def _named(self, name: str, *likely: int | None) -> int | None:
         """Return the category that a name or a number in a cell means."""
         folded = comparable(name)
-        for number in likely:
-            if comparable(self._names.get(number) or "") == folded:
-                return number
-        if _is_number(name):
-            return int(name)
-        first, *others = self._numbers[folded]
-        if others:
-            both = " and ".join(map(str, [first, *others]))
-            text = f"{name} is the name of {both}; give the number"
-            raise ValidationError({"category": text})
-        return first
+        same = [x for x in likely if comparable(self._names.get(x) or "") == folded]
+        found = [int(name)] if _is_number(name) else self._numbers.get(folded, [])
+        if len(found) > 1 and not same:
+            text = f"{name} is the name of {' and '.join(map(str, found))}"
+            raise ValidationError({"category": f"{text}; give the number"})
+        return (same or found)[0]
 
 
 def foresee(project: Project, content: bytes, choices: Choices = NONE) -> Preview:
@@ -426,9 +410,7 @@ def foresee(project: Project, content: bytes, choices: Choices = NONE) -> Previe
     there = There.of(project.id, sheet)
     is_open = sheet.with_id and "id" not in sheet.chosen
     if is_open and (text := _whose(sheet, there)):
-        head = sheet.choices["id"]
-        options = f"--column {head}=id corrects, --column {head}= adds all as new"
-        sheet.ask_whose(Question("id", text, options))
+        sheet.ask_whose(text)
     preview = Preview(sheet, there)
     known = 0 if "add_again" in choices else _count_known(project.id, preview)
     if known > 1 and 2 * known > len(preview.added):
@@ -437,9 +419,10 @@ def foresee(project: Project, content: bytes, choices: Choices = NONE) -> Previe
         sheet.questions.append(Question("add_again", text, "--again"))
     if not project.has_room(preview.rows):
         room = max(0, (project.row_limit or 0) - project.rows_held)
-        text = f"The project has room for {room:,} animals, orders and categories, but "
-        text += f"the file adds {preview.rows:,}: leave lines out, remove what nobody "
-        text += "needs any more, or ask for another plan"
+        text = (
+            f"The project has room for {room:,} animals and categories, but the file "
+        )
+        text += f"adds {preview.rows:,}: leave lines out, or ask for another plan"
         sheet.questions.append(Question("leave_out", text, "--leave-out 32,40-45"))
     return preview
 
@@ -455,8 +438,7 @@ def _whose(sheet: Sheet, there: There) -> str | None:
     if has_ours and is_named and 2 * len(known) > sheet.with_id:
         return None
     text = f"{len(known):,} of {sheet.with_id:,} numbers are animals here"
-    if has_names:
-        text += f", {named:,} of them with that name"
+    text += f", {named:,} of them with that name" * has_names
     return f"{text}: correct them, or add all animals as new?"
 
 

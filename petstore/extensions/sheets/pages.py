@@ -26,7 +26,6 @@ from petstore.extensions.sheets.storing import store
 from petstore.extensions.sheets.uploads import receive_file
 from petstore.models import RuleError
 from petstore.models.grants import WRITE
-from petstore.models.pets import STATUSES
 from petstore.models.projects import ProjectFull
 from petstore.settings import Settings
 from petstore.web.turns import Turns, turns_of
@@ -211,7 +210,6 @@ def _show(file: str, preview: Preview) -> ResponseReturnValue:
         similar=dashboard.similar_categories(current_project().id, new),
         shown=SHOWN,
         sheets=sheets,
-        statuses={name: dashboard.status(name) for name in STATUSES},
     )
     return page, 200, dashboard.MAY_BE_SHOWN_AGAIN
 

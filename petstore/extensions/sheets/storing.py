@@ -6,19 +6,18 @@ from typing import Any
 import peewee
 
 from petstore import clock
-from petstore.events import EVENT_TYPES, EventType, actor, emit_after_commit
+from petstore.events import actor
 from petstore.extensions.sheets.imports import FilePet, LinesAtFault, Preview, There
 from petstore.extensions.sheets.lines import in_parts
 from petstore.extensions.sheets.models import Import
+from petstore.models.activity import SHOWN_FACTS, emit_after_commit
 from petstore.models.categories import Category, comparable
 from petstore.models.pets import Pet
 from petstore.models.projects import Project, take_rows
 from petstore.models.searching import searchable
 from petstore.storage import db
 
-EVENT_TYPES["animals_imported"] = EventType(
-    "Animals imported", ("animals", "corrected")
-)
+SHOWN_FACTS["animals_imported"] = ("animals", "corrected")
 
 
 def store(project: Project, preview: Preview, *, is_shown: bool = False) -> Preview:
@@ -48,9 +47,8 @@ def store(project: Project, preview: Preview, *, is_shown: bool = False) -> Prev
         if added := len(preview.added):
             record = Import.record(project.id, added, preview.categories)
             preview.import_id = record.id
-        facts: dict[str, Any] = {"animals": len(preview.added)}
-        facts["corrected"] = len(preview.corrected)
-        if any(facts.values()):
+        if preview.changes:
+            facts: Any = {"animals": added, "corrected": len(preview.corrected)}
             emit_after_commit("animals_imported", project=project.slug, **facts)
     return preview
 

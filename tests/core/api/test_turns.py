@@ -41,15 +41,9 @@ def test_crowd_of_an_address_is_refused_as_an_error(app: Flask, stranger: FlaskC
     assert "X-RateLimit-Limit" not in page.headers
 
 
-@pytest.mark.parametrize(
-    ("address", "other"),
-    [("2001:db8::1", "2001:db8::ffff:1"), ("::ffff:c000:201", "192.0.2.1")],
-)
-def test_network_of_ipv6_is_one_caller(
-    app: Flask, stranger: FlaskClient, address: str, other: str
-):
-    fill(app, network_of(other))
-    for peer, status in ((address, 503), ("2001:db8:0:1::1", 200)):
+def test_network_of_ipv6_is_one_caller(app: Flask, stranger: FlaskClient):
+    fill(app, network_of("2001:db8::ffff:1"))
+    for peer, status in (("2001:db8::1", 503), ("2001:db8:0:1::1", 200)):
         environ = {"REMOTE_ADDR": peer}
         answer = stranger.get("/", environ_base=environ)
         assert answer.status_code == status

@@ -10,10 +10,12 @@ import yaml
 from flask import Flask
 
 from petstore.models import flush_queues
+from petstore.models.activity import Event
 from petstore.models.callers import Caller
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from tests.core.cli.outputs import printed, refusal, table, text_of
+from tests.harness import servers
 from tests.harness.answers import error_of
 from tests.harness.clocks import START_MS, Clock
 
@@ -144,6 +146,14 @@ def test_rotated_revoked_or_expired_key_cannot_be_rotated(
             f"The key {ended[:16]} is revoked, expired or rotated already."
         )
     assert len(listed(flask)) == 4
+
+
+def test_a_command_by_itself_records_what_it_does(
+    environ: dict[str, str], database_url: str, key: str
+):
+    servers.flask(environ | {"DATABASE_URL": database_url}, "keys", "revoke", key[:16])
+    newest = Event.select().order_by(Event.id.desc()).get()
+    assert (newest.name, newest.actor) == ("key_revoked", "operator")
 
 
 def test_key_of_a_deleted_project_is_unknown(flask: Callable, project: Project):

@@ -15,11 +15,10 @@ from petstore.storage.engine import NEVER, Busy, deadline, seconds_left
 from petstore.storage.postgresql import Postgresql
 from petstore.storage.sqlite import Sqlite
 from petstore.timeouts import Limits
-from tests.harness.patience import DAY
+from tests.harness.patience import DAY, NOTED
 
 # What they put off for some seconds would be done in other tests.
-LATER = ("failed_seconds", "usage_seconds", "seen_seconds", "outdated_seconds")
-LIMITS = replace(Limits(), **dict.fromkeys(LATER, DAY))
+LIMITS = replace(Limits(), **dict.fromkeys((*NOTED, "outdated_seconds"), DAY))
 SECONDS = LIMITS.stores_seconds
 
 

@@ -5,10 +5,9 @@ from collections.abc import Callable
 from flask import Flask
 from flask.testing import FlaskClient
 
-from petstore.events import KEPT, emit_after_commit
 from petstore.extensions.dashboard.models import Session
 from petstore.extensions.monitoring.models import failures
-from petstore.models.activity import Event
+from petstore.models.activity import KEPT, Event, emit_after_commit
 from petstore.models.grants import PUBLIC, Grant
 from petstore.models.keys import Key
 from petstore.models.projects import Project
@@ -34,7 +33,7 @@ def test_deeds_name_their_key(app: Flask, browser: Browser, project: Project, ke
         browser.submit(f"/dashboard/keys/{its}/{deed}")
     browser.submit("/dashboard/sessions/end-others")
     shown, sessions = browser.read(ACTIVITY), browser.read(SESSIONS)
-    by = f"{own} Your key 17 Mar 2027 12:00 UTC"
+    by = f"{own} (you) 17 Mar 2027 12:00 UTC"
     revoked, rotated = f"Key revoked {its} {by}", f"Key rotated {its} {by}"
     assert revoked in shown
     assert shown.index(revoked) < shown.index("Key issued") < shown.index(rotated)
@@ -43,7 +42,7 @@ def test_deeds_name_their_key(app: Flask, browser: Browser, project: Project, ke
     for event in ("Signed in", "Session ended"):
         assert f"{event} {its} {its} 17 Mar" in sessions
     prefix = Key.issue(project, label="Front desk")[:16]
-    assert f"Key issued Front desk {prefix}" in browser.read(ACTIVITY)
+    assert "Key issued Front desk" in browser.read(ACTIVITY)
     assert f'<a href="/dashboard/keys/{prefix}">' in browser.get(ACTIVITY).text
 
 
@@ -60,12 +59,12 @@ def test_facts_are_told_in_words(
     emit_after_commit("certificate_failed", project="shelter", **domain)
     shown = browser.read(ACTIVITY)
     plan = "Business → Enterprise, 1 requests a minute, 1,000 requests a day"
-    assert f"Plan changed {plan} The operator 17 Mar" in shown
+    assert f"Plan changed {plan} the operator 17 Mar" in shown
     prefix = key[:16]
     assert f"Key banned {prefix} until 17 Mar 2027 12:05 UTC {prefix} 17 Mar" in shown
     assert "Certificate failed shop.example.org It is late. The service tries" in shown
     Event.update(name="lions_tamed", facts="{}").execute()
-    assert "lions tamed" in browser.read(ACTIVITY)  # as a newer version calls it
+    assert "Lions tamed" in browser.read(ACTIVITY)  # as a newer version calls it
 
 
 @of_both_engines
@@ -82,9 +81,9 @@ def test_changes_are_told_with_the_old_and_the_new_value(
     flask("projects", "change", "shelter", "--name", "Arche")
     shown = browser.read(ACTIVITY)
     changes = "Label: Web → Page Requests per minute: 10 → 5 Web pages: all → https://"
-    assert f"Key changed Page {key.prefix} {changes}a.example" in shown
+    assert f"Key changed Page {changes}a.example" in shown
     assert shown.count("Key changed") == 1
-    assert f"Key issued Web {key.prefix}" in shown
+    assert "Key issued Web" in shown
     assert "Project renamed Shelter → Arche" in shown
 
 
@@ -95,10 +94,10 @@ def test_deeds_with_animals_are_listed(browser: Browser, project: Project, key: 
     browser.submit("/dashboard/orders/1/complete")
     browser.submit("/dashboard/categories", name="Dogs")
     shown = browser.read(f"{ACTIVITY}?topic=shelter")
-    by = f"{key[:16]} Your key 17 Mar 2027 12:00 UTC"
+    by = f"{key[:16]} (you) 17 Mar 2027 12:00 UTC"
     for said in (
-        "Reserved Tom (order 1). Order 1",
-        "Tom is adopted (sold). Order 1 is completed. Order 1",
+        "Reserved Tom (reservation 1). Reservation 1",
+        "Tom is adopted (reservation 1). Reservation 1",
         "Added the category Dogs (no. 8). Category 8",
     ):
         assert f"{said} {by}" in shown
@@ -109,7 +108,8 @@ def test_deeds_with_animals_are_listed(browser: Browser, project: Project, key: 
 def test_signing_in_pushes_nothing_else_out(browser: Browser, project: Project):
     with db.atomic():
         for _ in range(KEPT + 1):
-            emit_after_commit("signed_in", by="x", project=project.slug, key="x")
+            facts = {"project": project.slug, "key": "x"}
+            emit_after_commit("signed_in", by="x", topic="sessions", **facts)
     assert f"{KEPT} events" in browser.read(SESSIONS)
     assert "Key issued" in browser.read(ACTIVITY)
     beyond = browser.read(f"{ACTIVITY}?after=1")
@@ -126,7 +126,13 @@ def test_request_is_found_by_its_id(browser: Browser, client: FlaskClient, key: 
     failures.flush()
     text = browser.read(f"{REQUESTS}?id=+mine-1+")
     for fact in (
-        *("1 request found", "getPet", "404", "not_found", "There is no animal 42."),
+        *(
+            "1 failed request found",
+            "getPet",
+            "404",
+            "not_found",
+            "There is no animal 42.",
+        ),
         *("17 Mar 2027", "12:00 UTC", key[:16], "mine-1"),
     ):
         assert fact in text

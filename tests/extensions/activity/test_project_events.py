@@ -3,13 +3,11 @@
 import psycopg
 import pytest
 
-from petstore import events
-from petstore.events import KEPT
 from petstore.extensions.activity import pages
 from petstore.extensions.activity.events import title_of
 from petstore.extensions.dashboard import Cursor
 from petstore.extensions.hosting.models import Certificate, DnsResult, Domain
-from petstore.models.activity import Event
+from petstore.models.activity import KEPT, Event, emit_after_commit
 from petstore.models.keys import Key
 from petstore.models.projects import Project
 from tests.extensions.hosting.fixtures import NAME, Own
@@ -32,7 +30,7 @@ def told(project: Project) -> list[tuple]:
 
 def act(project: Project, times: int = 1) -> None:
     for _ in range(times):
-        events.emit_after_commit("key_revoked", project=project.slug, key="pet_x")
+        emit_after_commit("key_revoked", project=project.slug, key="pet_x")
 
 
 def fill(project: Project) -> None:
@@ -77,7 +75,7 @@ def test_newest_500_events_of_each_project_are_kept(project: Project, rival: Pro
     assert newest - oldest == KEPT - 1
     assert Event.select().where(Event.project == project).count() == KEPT
     assert len(listed(rival)) == 1
-    events.emit_after_commit("key_revoked", project="gone", key="pet_x")
+    emit_after_commit("key_revoked", project="gone", key="pet_x")
     assert Event.select().count() == KEPT + 1
 
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from petstore.events import SHELTER
 from petstore.extensions.dashboard.categories import count_animals
+from petstore.extensions.dashboard.histories import SHELTER
 from petstore.extensions.dashboard.merges import Merge
 from petstore.models.activity import Event
 from petstore.models.categories import Category
@@ -45,8 +45,8 @@ def names(project: Project) -> dict[int, str | None]:
 def test_categories_are_listed_with_their_animals(browser: Browser):
     text = browser.read(f"{CATEGORIES}?limit=2")
     assert "Categories 3 categories" in text
-    assert "0 Kind 0. Rename category 0" in text
-    assert "Save category 1 1 animal of category 1" in text
+    assert "0 Kind 0. 0 animals of category 0 Rename category 0" in text
+    assert "1 No name 1 animal of category 1" in text
     assert "Delete category 1 1 animal has it, so it cannot be deleted." in text
 
 
@@ -54,8 +54,8 @@ def test_categories_are_listed_with_their_animals(browser: Browser):
 def test_category_is_named_on_row(browser: Browser, project: Project, rival: Project):
     answer = browser.submit(f"{CATEGORIES}/1?limit=2", name="Dogs")
     assert answer.location == f"{CATEGORIES}?limit=2"
-    assert "Saved category 1." in browser.read(answer.location)
-    assert "Saved category 2." in browser.follow(f"{CATEGORIES}/2", name="")
+    assert "Renamed category 1: " in browser.read(answer.location)
+    assert "Renamed category 2: " in browser.follow(f"{CATEGORIES}/2", name="")
     assert names(project) == {0: "Kind 0.", 1: "Dogs", 2: None}
     assert names(rival) == {1: "Rival's", 2: None}
 
@@ -164,7 +164,7 @@ def test_an_old_form_founds_no_category_again(
 ):
     browser.submit(f"{CATEGORIES}/0/delete")
     answer = browser.submit(f"{CATEGORIES}/0", name="Dogs")
-    by = f"This was done by the key ({key[:16]})."
+    by = f"This was done by the key {key[:16]}."
     assert f"There is no category 0. Deleted category 0. {by}" in words(answer)
     assert 'value="Dogs"' in answer.text
     browser.submit(f"{CATEGORIES}/1/merge", into="2")
@@ -194,7 +194,7 @@ def test_a_number_that_is_typed_is_one_that_is_there(
 @of_both_engines
 def test_a_name_that_was_not_changed_is_not_saved(browser: Browser, project: Project):
     for fields in ({"name": "Kind 2.", "shown.name": "Kind 2."}, {"name": "Kind 2."}):
-        assert "Nothing was changed." in browser.follow(f"{CATEGORIES}/2", **fields)
+        assert "Nothing has changed." in browser.follow(f"{CATEGORIES}/2", **fields)
     assert not list(Event.select().where(Event.topic == SHELTER))
 
 
@@ -209,7 +209,7 @@ def test_a_category_without_animals_is_deleted(browser: Browser, project: Projec
 def test_wrong_name_is_shown_where_it_was_typed(browser: Browser, project: Project):
     answer = browser.submit(CATEGORIES, name="")
     assert "Name is required." in words(answer)
-    assert '<details class="card adding" open>' in answer.text
+    assert '<details class="adding" open>' in answer.text
     assert "Name must not contain" in browser.follow(CATEGORIES, name="a\x00b")
     assert "Name must have a character" in browser.follow(CATEGORIES, name="\u3164")
     told = "Name must have 1 to 200 characters."

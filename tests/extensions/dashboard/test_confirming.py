@@ -15,7 +15,7 @@ from tests.harness.databases import of_both_engines
 pytestmark = pytest.mark.usefixtures("hosts")
 KEYS = "/dashboard/keys"
 FAULT = "Enter a full key of this project that works."
-OPEN = '<details class="question" open>'
+OPEN = '<details class="question" name="closing" open>'
 FAILURES_A_MINUTE = 10
 
 Form = tuple[str, str]  # its address, and its page

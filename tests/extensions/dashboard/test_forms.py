@@ -10,6 +10,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.routing import Rule
 
+from petstore.extensions.dashboard.keys import change
 from petstore.extensions.dashboard.models import Session
 from petstore.extensions.hosting.models import Domain
 from petstore.models.categories import Category
@@ -186,7 +187,7 @@ def test_form_that_comes_again_leaves_what_was_done_since(
 ):
     first, second = (own(project, f"{x}.example.org") for x in "ab")
     till = Key.find_by_prefix(Key.issue(project)[:16])
-    relabel = partial(till.change, FULL_GRANT, None)
+    relabel = partial(change, till, FULL_GRANT, None)
     keys, domains = "/dashboard/keys", "/dashboard/settings/domains"
     for path, fields, since in (
         (f"{keys}/{till.prefix}", {"label": "Till"}, relabel),

@@ -29,7 +29,7 @@ def test_empty_project_says_what_to_do(rival_client: FlaskClient, browser: Brows
     rival_client.post("/v1/pets", json={"name": "Rex", "categoryId": 7})
     page = browser.get(HOME)
     assert "Add your first animal Name" in words(page)
-    assert '<details class="card adding" open>' in page.text
+    assert '<details class="adding" open>' in page.text
     assert "curl http://localhost/v1/pets -H" in words(page)
     rex = {"name": "Rex", "categoryId": "Dogs"}
     assert "Added Rex (no. 2)." in browser.follow("/dashboard/animals", **rex)
@@ -39,16 +39,16 @@ def test_empty_project_says_what_to_do(rival_client: FlaskClient, browser: Brows
 @of_both_engines
 def test_the_shelter_comes_first(browser: Browser, project: Project, clock: Clock):
     [rex, _] = [add_pet(project, name) for name in ("Rex", "Tom")]
-    assert "Nobody has reserved an animal at the moment." in browser.read(HOME)
+    assert "No animal is reserved at the moment." in browser.read(HOME)
     for number in range(9):
         clock.move(seconds=60)
         pet_id = rex if number == 8 else add_pet(project, f"Pup {number}.")
         Order.place(project.id, pet_id, "Ms Hopper")
     shown = browser.read(HOME)
-    assert "Rex Ms Hopper 17 Mar 2027 12:09 UTC Adopted order 9" in shown
+    assert "Rex Ms Hopper 17 Mar 2027 12:09 UTC Adopted reservation 9" in shown
     assert "All 9 open reservations" in shown
-    assert "1 Available 9 Reserved (pending) 0 Adopted (sold) Added last" in shown
-    assert "Pup 7. Category 7 17 Mar 2027 12:08 UTC Reserved (pending) Pup 6." in shown
+    assert "1 Available 9 Reserved 0 Adopted Open reservations" in shown
+    assert "Pup 7. Category 7 17 Mar 2027 12:08 UTC Reserved Pup 6." in shown
     assert "Tom" not in shown.partition("Added last")[2]
 
 
@@ -60,13 +60,13 @@ def test_whom_an_animal_without_an_order_is_for_is_said_there(
     for number in range(9):
         add_pet(project, f"Pup {number}.", status="pending")
     shown = browser.read(HOME)
-    assert "9 animals are marked as reserved (pending), but no order says" in shown
+    assert "9 animals are marked as reserved, but nobody is named." in shown
     assert "Pup 8. Say for whom Pup 8. is reserved" in shown
     assert "All reserved animals" in shown
     order = {"reference": "Ms Hopper", "of": "pending"}
     path = "/dashboard/animals/10/order"
     said = browser.follow(path, **order)
-    assert "Reserved Pup 8. (order 2)." in said
+    assert "Reserved Pup 8. (reservation 2)." in said
     assert "Reserved for Ms Hopper" in said
     assert "Pup 8. Say for whom" not in browser.read(HOME)
     assert "The animal 10 has the open order 2" in browser.follow(path, **order)
@@ -76,18 +76,18 @@ def test_nobody_has_reserved_an_animal_only_if_that_is_so(
     browser: Browser, project: Project
 ):
     add_pet(project, "Tom")
-    assert "Nobody has reserved an animal at the moment." in browser.read(HOME)
+    assert "No animal is reserved at the moment." in browser.read(HOME)
     add_pet(project, "Rex", status="pending")
     shown = browser.read(HOME)
-    assert "1 animal is marked as reserved (pending), but no order says" in shown
-    assert "Nobody has reserved" not in shown
+    assert "1 animal is marked as reserved, but nobody is named." in shown
+    assert "No animal is reserved" not in shown
 
 
 def test_a_reservation_is_closed_there(browser: Browser, project: Project):
     Order.place(project.id, add_pet(project, "Rex"))
     answer = browser.submit("/dashboard/orders/1/complete", on="home")
     assert answer.location == HOME
-    assert "Rex is adopted (sold). Order 1 is completed." in browser.read(HOME)
+    assert "Rex is adopted (reservation 1)." in browser.read(HOME)
 
 
 def test_four_fifths_are_told(browser: Browser, client: FlaskClient, project: Project):

@@ -70,11 +70,11 @@ def test_list_has_states(browser: Browser, other: Key, project: Project, clock: 
     clock.move(seconds=1)
     working = browser.read(KEYS)
     labels = r"Key 24\. .* Key 0\. .* Website .* Banned .* No label pet_\w+ Your key"
-    assert re.search(f"Active keys .* {labels} .* Active", working)
+    assert re.search(f"Ended .* {labels} .* Active", working)
     assert working.count("Your key") == 1
     assert "Short" not in working
     ended = browser.read(f"{KEYS}?status=ended")
-    assert re.search("Ended keys .* Short .* Expired", ended)
+    assert re.search("Short .* Expired", ended)
     assert "Website" not in ended
 
 
@@ -111,7 +111,7 @@ def test_revoked_key_is_shown_unchanged(browser: Browser, other: Key, clock: Clo
     path = f"{KEYS}/{other.prefix}"
     for page in (f"{KEYS}?status=ended", path):
         assert "12:01 UTC" in browser.read(page)
-        assert "never" not in browser.read(page)
+        assert "No end" not in browser.read(page)
     assert "Save" not in browser.read(path)
     assert ENDED in browser.follow(path, label="x")
     assert Key.find_by_prefix(other.prefix).label == "Website"
@@ -171,12 +171,12 @@ def test_key_changes_at_once(browser: Browser, client_of: Callable, project: Pro
     assert Caller.find_by_key(key).role == "public"
     assert client.get("/v1/pets", headers={"Origin": SHOP}).status_code == 403
     assert client.get("/v1/pets").headers["X-RateLimit-Limit"] == "5"
-    assert f"Key changed Site {key[:16]}" in browser.read("/dashboard/activity")
+    assert "Key changed Site" in browser.read("/dashboard/activity")
 
 
 def test_key_that_is_saved_as_it_is_causes_no_event(browser: Browser, key: str):
     path = f"{KEYS}/{key[:16]}"
-    for said in ("Saved the key.", "Nothing was changed."):
+    for said in ("Saved the key.", "Nothing has changed."):
         assert said in browser.follow(path, label="Till")
     assert browser.read("/dashboard/activity").count("Key changed") == 1
 

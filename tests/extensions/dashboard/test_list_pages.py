@@ -53,7 +53,7 @@ def test_pages_lead_to_the_end_and_back_and_no_further(browser: Browser):
         last = link(browser, path, "Last")
         assert shown(browser, last) == order[25:]
         first = browser.read(path)
-        assert re.search("45 (animals|orders|categories) ", first)
+        assert re.search("45 (animals|reservations|categories) ", first)
         assert "Page 1 of 3 Next Last" in first
         assert "Previous" not in first
         assert "First Previous" in browser.read(last)
@@ -65,7 +65,12 @@ def test_a_list_to_print_is_whole(browser: Browser, monkeypatch: pytest.MonkeyPa
         address = link(browser, f"{path}?limit=1&last=1", "Print the list")
         assert len(shown(browser, address)) == 45
         page = browser.read(address)
-        for no in ("Next", "Rename category", "Adopted order", "These are the first"):
+        for no in (
+            "Next",
+            "Rename category",
+            "Adopted reservation",
+            "These are the first",
+        ):
             assert no not in page
     monkeypatch.setattr("petstore.extensions.dashboard.lists.MAX_WHOLE", 44)
     assert "These are the first 44." in browser.read(address)

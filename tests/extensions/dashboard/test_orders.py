@@ -26,11 +26,11 @@ def orders(project: Project) -> None:
 
 def test_orders_are_shown_with_their_animals_and_filtered(browser: Browser):
     text = browser.read(ORDERS)
-    assert "All Open (placed) 2 Completed 1 Cancelled 1" in text
-    assert "Pet 0. no. 1 17 Mar 2027 12:00 UTC Completed" in text
-    assert "Pet 2. no. 3 17 Mar 2027 12:00 UTC Open (placed) Adopted order 3" in text
+    assert "All Open 2 Adopted 1 Cancelled 1" in text
+    assert "Pet 0. no. 1 17 Mar 2027 12:00 UTC Adopted" in text
+    assert "Pet 2. no. 3 17 Mar 2027 12:00 UTC Open Adopted reservation 3" in text
     text = browser.read(f"{ORDERS}?status=cancelled")
-    assert "1 order found" in text
+    assert "1 reservation found" in text
     assert "Pet 1." in text
     assert "Pet 0." not in text
 
@@ -39,22 +39,24 @@ def test_orders_are_shown_with_their_animals_and_filtered(browser: Browser):
 def test_orders_are_found_by_reference_and_animal(browser: Browser, project: Project):
     Order.place(project.id, add_pet(project, "Ömer"), "Ms Lovelace, 555-0100")
     for search in ("lovelace", "ÖMER+555", "%235"):
-        assert "1 order found" in browser.read(f"{ORDERS}?name={search}")
-    assert "4 orders found" in browser.read(f"{ORDERS}?name=pet")
-    assert "2 orders found" in browser.read(f"{ORDERS}?name=pet&status=placed")
-    assert "No order matches Show all orders" in browser.read(f"{ORDERS}?name=nobody")
+        assert "1 reservation found" in browser.read(f"{ORDERS}?name={search}")
+    assert "4 reservations found" in browser.read(f"{ORDERS}?name=pet")
+    assert "2 reservations found" in browser.read(f"{ORDERS}?name=pet&status=placed")
+    assert "No reservation matches Show all reservations" in browser.read(
+        f"{ORDERS}?name=nobody"
+    )
 
 
 @of_both_engines
 def test_an_order_is_closed_as_over_the_api(browser: Browser, client: FlaskClient):
     query = "?status=placed&after=20"
     for number, deed, said, order, pet in (
-        (3, "complete", "Pet 2. is adopted (sold).", "completed", "sold"),
-        (4, "cancel", "Pet 3. is available again.", "cancelled", "available"),
+        (3, "complete", "Pet 2. is adopted", "completed", "sold"),
+        (4, "cancel", "Pet 3. is available again", "cancelled", "available"),
     ):
         answer = browser.submit(f"{ORDERS}/{number}/{deed}{query}")
         assert answer.location == f"{ORDERS}{query}"
-        told = f"{said} Order {number} is {order}."
+        told = f"{said} (reservation {number})."
         assert told in browser.read(answer.location)
         assert client.get(f"/v1/store/orders/{number}").json["status"] == order
         assert client.get(f"/v1/pets/{number}").json["status"] == pet
@@ -67,12 +69,12 @@ def test_an_order_names_the_keys_that_placed_and_closed_it_as_they_were_then(
     desk, tom = Key.issue(project, label="Front desk"), add_pet(project, "Tom")
     order = client_of(desk).post("/v1/store/orders", json={"petId": tom}).json
     Key.update(label="Till").where(Key.prefix == desk[:16]).execute()
-    page, by_desk = f"{ORDERS}/{order['id']}", f"Front desk {desk[:16]}"
-    assert f"Placed 17 Mar 2027 12:00 UTC by {by_desk}" in browser.read(page)
-    placed = f"Order {order['id']} was placed on 17 Mar 2027 12:00 UTC by {by_desk}"
+    page = f"{ORDERS}/{order['id']}"
+    assert "Reserved 17 Mar 2027 12:00 UTC by Front desk" in browser.read(page)
+    placed = "Reserved since 17 Mar 2027 12:00 UTC by Front desk"
     assert placed in browser.read(f"/dashboard/animals/{tom}")
     browser.submit(f"{page}/complete")
-    assert f"Closed by {key[:16]} Your key" in browser.read(page)
+    assert f"Closed by {key[:16]} (you)" in browser.read(page)
     assert "Closed by" not in browser.follow(f"{page}/reopen")
 
 
@@ -98,7 +100,7 @@ def test_reference_is_corrected_and_erased(browser: Browser, project: Project):
         for shown, text in (("", "Ms Hopper"), ("Ms Hopper", " ")):
             fields = {"reference": text, "shown.reference": shown}
             said = browser.follow(page, **fields)
-            assert f"Saved order {order_id}." in said
+            assert f"Saved reservation {order_id}." in said
             found = Order.get_own(project.id, order_id).reference
             assert found == (text.strip() or None)
         Order.change(project.id, order_id, reference="Ada")

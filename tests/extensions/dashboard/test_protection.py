@@ -129,7 +129,7 @@ def test_unknown_path_gets_a_404_page(visitor: Browser):
     for path in ("/x", "/keys/", "/sign-in/x", "/static/none.css"):
         answer = visitor.get(f"/dashboard{path}")
         assert is_page(answer, 404)
-        assert "There is nothing here" in words(answer)
+        assert "This page no longer exists" in words(answer)
         assert "Sign out" not in words(answer)
 
 

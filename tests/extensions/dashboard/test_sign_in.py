@@ -148,7 +148,7 @@ def test_failures_are_counted_by_address_or_ipv6_network(app: Flask, project: Pr
         assert fail(Browser(app, address=other), 1) == [status]
 
 
-MENU = "Home Animals Orders Categories"
+MENU = "Home Animals Reservations Categories"
 OWNERS = f"{MENU} Keys Sessions Domains Activity Requests Usage"
 
 

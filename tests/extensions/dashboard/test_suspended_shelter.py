@@ -3,9 +3,9 @@
 import pytest
 from flask import Flask
 
-from petstore.events import SETTINGS
 from petstore.extensions.activity.events import newest, title_of
 from petstore.extensions.dashboard.models import Session, Upload
+from petstore.models.activity import SETTINGS
 from petstore.models.callers import Caller
 from petstore.models.grants import WRITE, Grant
 from petstore.models.keys import Key

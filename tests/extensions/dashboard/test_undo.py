@@ -54,7 +54,7 @@ def test_a_form_that_is_repeated_offers_the_step_as_well(browser: Browser):
 def test_an_animal_that_was_removed_is_added_again(browser: Browser, project: Project):
     browser.submit(ANIMALS, **REX)
     page = browser.get(browser.submit(f"{ANIMALS}/1/withdraw").location).text
-    form = browser.get(step(page, "Undo: add it again")).text
+    form = browser.get(step(page, "Add it again…")).text
     assert 'value="Rex"' in form
     assert '<option value="1" selected>Dogs</option>' in form
     assert '<option value="sold" selected>' in form
@@ -69,13 +69,13 @@ def test_a_closed_order_is_opened_again(
         closed = browser.submit(f"{ORDERS}/{order.id}/{deed}")
         page = browser.get(closed.location).text
         assert step(page, "Open the animal") == f"{ANIMALS}/{order.pet_id}"
-        undo = step(page, "Undo: open the order again")
+        undo = step(page, "Undo: open the reservation again")
         said = browser.follow(undo)
-        assert f"Order {order.id} is open again, and Tom is reserved." in said
+        assert f"Reservation {order.id} is open again, and Tom is reserved." in said
         assert Pet.get_own(project.id, order.pet_id).status == "pending"
         seen = client.get(f"/v1/store/orders/{order.id}").json
         assert (seen["status"], seen["reference"]) == ("placed", "Ms Lovelace")
-        assert f"The order {order.id} is open already." in browser.follow(undo)
+        assert f"The reservation {order.id} is open already." in browser.follow(undo)
 
 
 def reserve_and_forget(project: Project) -> None:
@@ -101,7 +101,7 @@ def join_categories(project: Project) -> None:
 SINCE = {
     "order": (
         lambda project: Order.place(project.id, 1),
-        "reserved Tom (order ",
+        "reserved Tom (reservation ",
     ),
     "correct": (
         lambda project: Pet.correct(project.id, 1, name="Tim"),
@@ -124,8 +124,8 @@ def test_what_somebody_has_changed_since_is_not_taken_back(
     closed = browser.get(browser.submit(f"{ORDERS}/{order.id}/cancel").location)
     deed, told = SINCE[since]
     deed(project)
-    reopened = browser.follow(step(closed.text, "Undo: open the order again"))
-    reason = reopened.partition("The order 1 stays cancelled: since then ")[2]
+    reopened = browser.follow(step(closed.text, "Undo: open the reservation again"))
+    reason = reopened.partition("The reservation 1 stays closed: since then ")[2]
     assert told in reason
     removed = browser.follow(step(added.text, "Undo: remove the animal"))
     assert " stays: since then " in removed
@@ -139,7 +139,7 @@ def test_an_animal_is_as_it_was_added_until_somebody_writes_it(
     page = browser.get(browser.submit(ANIMALS, **REX).location).text
     Pet.correct(project.id, 1, name="Rexy")
     undo = step(page, "Undo: remove the animal")
-    told = f"Rexy stays: since then the key ({key[:16]}) corrected Rexy."
+    told = f"Rexy stays: since then the key {key[:16]} corrected Rexy."
     assert told in browser.follow(undo)
     assert "Removed Rexy (no. 1)." in browser.follow(f"{ANIMALS}/1/withdraw")
 
@@ -152,9 +152,9 @@ def test_a_notice_takes_back_only_the_closing_that_it_tells_of(
     page = browser.get(browser.submit(f"{ORDERS}/1/cancel").location).text
     reopen(project.id, 1, None)
     browser.submit(f"{ORDERS}/1/complete")
-    said = browser.follow(step(page, "Undo: open the order again"))
-    assert "The order 1 stays completed:" in said
-    assert f"({key[:16]}) has closed it again." in said
+    said = browser.follow(step(page, "Undo: open the reservation again"))
+    assert "The reservation 1 stays closed:" in said
+    assert f"the key {key[:16]} has closed it again." in said
     assert "is open again" in browser.follow(f"{ORDERS}/1/reopen")
 
 
@@ -166,8 +166,8 @@ def test_who_removed_the_animal_of_a_closed_order_is_said(
     browser.submit(f"{ORDERS}/1/cancel")
     browser.submit(f"{ANIMALS}/1/withdraw")
     said = browser.follow(f"{ORDERS}/1/reopen")
-    assert "The order 1 stays cancelled: somebody has removed the animal." in said
-    assert f"Removed Tom (no. 1). This was done by the key ({key[:16]})." in said
+    assert "The reservation 1 stays closed: somebody has removed the animal." in said
+    assert f"Removed Tom (no. 1). This was done by the key {key[:16]}." in said
 
 
 @of_both_engines
@@ -187,7 +187,7 @@ def test_who_removed_an_animal_is_said_and_the_text_stays(
     browser.submit(f"{ANIMALS}/1/withdraw")
     answer = browser.submit(f"{ANIMALS}/1", name="Rex the Second")
     assert answer.status_code == 404
-    by = f"This was done by {key[:16]} Your key on 17 Mar 2027 12:00 UTC ."
+    by = f"This was done by {key[:16]} (you) , 17 Mar 2027 12:00 UTC ."
     assert f"Removed Rex (no. 1). {by}" in words(answer)
     assert "This is what you typed: Rex the Second" in words(answer)
     foreign = Browser(app, Key.issue(rival)).read(f"{ANIMALS}/1")

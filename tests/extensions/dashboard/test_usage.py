@@ -93,8 +93,8 @@ def test_contact_is_named(environ: dict[str, str], request: pytest.FixtureReques
 
 
 HOLDS_FIVE = Plan("enterprise", 99, 99, 5)
-NEARLY = "The project is nearly full It holds 4 of the 5 animals, orders and categories"
-FULL = "The project is full It holds the 5 animals, orders and categories together"
+NEARLY = "The project is nearly full It holds 4 of the 5 animals, reservations"
+FULL = "The project is full It holds the 5 animals, reservations and categories"
 
 
 def add(project: Project, animals: int) -> None:
@@ -106,7 +106,7 @@ def test_full_project_is_told_and_forms_add_nothing(browser: Browser, project: P
     project.change_plan(HOLDS_FIVE)
     add(project, 2)
     shown = browser.read(USAGE)
-    assert "Animals, orders and categories: 3 of 5 together" in shown
+    assert "Animals, reservations and categories: 3 of 5 together" in shown
     assert "full" not in shown
     for told in (NEARLY, FULL):
         add(project, 1)

@@ -77,7 +77,7 @@ def test_verification_shows_what_is_wrong_or_the_certificate(
     nameserver.is_silent = True
     set_limits(dns_seconds=0.2, dns_server_seconds=0.1)
     page = act(browser, domain, "verify")
-    assert "DNS has not told yet where this domain points." in page
+    assert "We could not look the domain up in time." in page
     assert "does not point here" not in page
 
 

@@ -190,7 +190,7 @@ def test_certificate_that_clients_would_refuse_is_reported(proxy: TlsProxy):
 
 def test_proxy_that_is_away_or_silent_is_reported(set_limits: Callable[..., None]):
     seen = fetch_certificate(Address("127.0.0.1", 9), NAME)
-    assert seen.fault == "The proxy cannot be reached."
+    assert seen.fault == "The operator's proxy cannot be reached: tell the operator."
     set_limits(handshake_seconds=0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         seen = fetch_certificate(Address(*silent.getsockname()), NAME)

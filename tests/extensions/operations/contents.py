@@ -5,6 +5,7 @@ from flask.testing import FlaskClient
 from petstore.extensions.dashboard.merges import Merge
 from petstore.extensions.dashboard.models import Session, Upload
 from petstore.extensions.hosting.models import Domain
+from petstore.extensions.operations.copies import read, snapshot
 from petstore.extensions.sheets.models import Import
 from petstore.models import flush_queues
 from petstore.models.callers import Caller
@@ -40,7 +41,8 @@ def contents(databases: Databases | None = None) -> dict[str, list[tuple]]:
     """Return all rows by table."""
     databases, found = databases or opened_databases(), {}
     for group, database in zip(stored_tables(databases), databases, strict=True):
-        with database.snapshot():
+        with snapshot(database):
             for table in group:
-                found[table.name] = sorted(table.read(database), key=repr)
+                names = [each.name for each in database.get_columns(table.name)]
+                found[table.name] = sorted(read(table, names, database), key=repr)
     return found

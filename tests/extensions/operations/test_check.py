@@ -234,8 +234,10 @@ def test_clock_of_postgresql_more_than_two_seconds_off_is_wrong(
 
 
 def test_files_readable_by_others_are_wrong(checked: Checked, sqlite_url: str):
-    for mode in (0o640, 0o604):
-        Path(sqlite_url.removeprefix("sqlite:///")).chmod(mode)
+    for end, mode in (("", 0o640), ("-wal", 0o604), ("-shm", 0o640)):
+        file = Path(f"{sqlite_url.removeprefix('sqlite:///')}{end}")
+        file.touch(0o600)
+        file.chmod(mode)
         status, message = checked("files", DATABASE_URL=sqlite_url)
         assert status == "wrong"
         subprocess.run(message.partition("Close it: ")[2], shell=True, check=True)

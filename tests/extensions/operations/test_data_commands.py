@@ -13,6 +13,7 @@ from flask.testing import FlaskClient
 
 from petstore.extensions.hosting.models import Domain
 from petstore.extensions.operations import copies
+from petstore.extensions.operations.copies import READ_AT_ONCE, last_id
 from petstore.models.keys import Key
 from petstore.models.orders import withdraw_pet
 from petstore.models.pets import Pet
@@ -21,7 +22,6 @@ from petstore.models.secrets import Secret
 from petstore.quotas.database import Counter
 from petstore.storage import db
 from petstore.storage.database import Databases, databases_at
-from petstore.storage.tables import READ_AT_ONCE
 from tests.core.cli.outputs import failure, refusal, text_of
 from tests.extensions.operations.contents import contents, fill
 from tests.harness import servers
@@ -171,7 +171,7 @@ def test_rows_are_copied_unchanged_and_ids_are_not_reused(
     assert Counter.select().count(target.counters) == Counter.select().count()
     assert all(contents().values())
     for table, last in [(Pet, len(NAMES) + 2), (Project, 1), (Domain, 1)]:
-        assert target.db.last_id(table._meta.table_name) == last
+        assert last_id(table._meta.table_name, target.db) == last
     for url in (unmigrated_url, environ["DATABASE_URL"]):
         assert refusal(flask("data", "copy", url)) == (
             "Cannot copy there: it is not empty: there are rows in project."

@@ -239,8 +239,8 @@ def test_full_project_gets_nothing(import_text: Import, project: Project):
     add_pet(project, "Rex")
     [told] = faults(import_text(HEAD + "A,7\nB,7\nC,7\nD,7\n"))
     assert told.startswith(
-        "The project has room for 3 animals, orders and categories, but the file adds "
-        "4: leave lines out, remove what nobody needs any more, or ask for another plan"
+        "The project has room for 3 animals and categories, but the file adds 4: "
+        "leave lines out, or ask for another plan"
     )
     [told] = faults(import_text(HEAD + "A,Dogs\nB,7\nC,7\n"))
     assert told.startswith("The project has room for 3 animals")
@@ -274,6 +274,14 @@ def test_corrections_are_asked_about(flask: Callable, tmp_path: Path, rex: int):
     assert f"{rex}: Rex, Dogs, available → sold" in result.stderr
     assert "Add --yes to do it" in result.stderr
     assert flask("animals", "import", str(file), "--yes").exit_code == 0
+
+
+def test_none_and_null_may_be_names(import_text: Import, project: Project):
+    text = HEAD + "None,7\nnull,7\nNA,7\n ,7\n"
+    assert len(faults(import_text(text))) == 4 + 1
+    result = import_text(text, "--without-name", "keep")
+    assert result.stderr == "Left out, without a name: 1.\n"
+    assert [pet[0] for pet in animals(project)] == ["None", "null", "NA"]
 
 
 def test_lines_without_a_name_are_left_out(import_text: Import, project: Project):

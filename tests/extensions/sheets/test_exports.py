@@ -3,14 +3,9 @@
 import tracemalloc
 from collections.abc import Callable
 
-import pytest
-
 from petstore.extensions.sheets import exports
-from petstore.models.pets import Pet
 from petstore.models.projects import Project
-from petstore.storage import Busy
 from petstore.storage.database import db
-from tests.harness.browser import add_pet
 from tests.harness.statements import recorded
 
 FEW, MANY = 200, 4_000
@@ -23,27 +18,6 @@ def peak(project: Project) -> tuple[int, int]:
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     return lines, most
-
-
-def test_file_that_has_begun_waits_for_the_database(
-    project: Project, set_limits: Callable, monkeypatch: pytest.MonkeyPatch
-):
-    set_limits(exported_rows=1, back_off_seconds=0.0)
-    for name in ("Rex", "Tom"):
-        add_pet(project, name)
-    whole, page = list(exports.animals(project.id)), Pet.page
-
-    def read(*arguments: int, **options: int) -> list[Pet]:
-        if next(away):
-            raise Busy
-        return page(*arguments, **options)
-
-    monkeypatch.setattr(Pet, "page", read)
-    away = iter((False, True, True, False, False))
-    assert list(exports.animals(project.id)) == whole
-    away = iter((True,))
-    with pytest.raises(Busy):  # which the response is then
-        list(exports.animals(project.id))
 
 
 def test_memory_does_not_grow_with_the_rows(project: Project, set_limits: Callable):

@@ -7,12 +7,12 @@ import pytest
 from werkzeug.test import TestResponse
 
 from petstore.extensions.dashboard.models import Upload, seen
-from petstore.extensions.sheets import storing
+from petstore.extensions.sheets import pages, storing
 from petstore.models.activity import Event
 from petstore.models.categories import Category
 from petstore.models.orders import Order
 from petstore.models.pets import Pet
-from petstore.models.projects import Project
+from petstore.models.projects import Plan, Project
 from petstore.upkeep import housekeeping
 from tests.harness.browser import IMPORT, Browser, add_pet, shown_choices, words
 from tests.harness.clocks import Clock
@@ -82,7 +82,7 @@ def test_download_is_read_as_it_is_sent(
 
 def test_page_says_what_file_would_do(browser: Browser, asked: Asked, project: Project):
     add_pet(project, "Rex")
-    assert FORM in browser.get(ANIMALS).text
+    assert 'href="/dashboard/animals/import"' in browser.get(ANIMALS).text
     page = asked("id,name,category\n1,Rex,Cats\n,Tom,Cats\n,Bo,Cats\n")
     told = "2 animals would be added. 1 animal would be corrected. New categories: Cats"
     assert told in words(page)
@@ -170,7 +170,7 @@ def test_answer_stores_what_the_page_showed_or_shows_it_again(
     Pet.correct(project.id, tom, status="sold")
     page = browser.choose(question, **shown)
     assert "Nothing is imported yet" in words(page)
-    assert "Tom 2 Category 7 Adopted (sold) → Available" in words(page)
+    assert "Tom 2 Category 7 Adopted → Available" in words(page)
     assert names(project) == ["Rex", "Tom"]
     take = storing.take_rows
 
@@ -218,6 +218,35 @@ def test_file_costs_as_much_as_ten_pages(browser: Browser, project: Project, key
     assert browser.get(IMPORT).status_code == 200
 
 
+@pytest.mark.parametrize(("size", "looks"), [(0, 109), (2_500, 36), (99_000, 10)])
+def test_another_look_costs_by_the_size_of_the_file_and_ten_pages_at_most(
+    browser: Browser, size: int, looks: int, monkeypatch: pytest.MonkeyPatch
+):
+    assert pages.PAGE_BYTES == 256 * 1024
+    monkeypatch.setattr(pages, "PAGE_BYTES", 1_000)
+    question = browser.upload(HEAD + "Rex,Dogs\n" + " " * size).location
+    browser.submit(question, again="yes", name="name")
+    for _ in range(looks):  # of the 120 pages of the minute, eleven were used before
+        assert browser.get(question).status_code == 200
+    assert browser.get(question).status_code == 429
+
+
+def test_project_without_room_leads_back_to_the_form(
+    browser: Browser, project: Project
+):
+    project.change_plan(Plan("enterprise", 99, 99, 2))
+    question = browser.upload(HEAD + "Rex,Dogs\nTom,Dogs\n").location
+    page = browser.get(question)
+    told = "The project has room for 2 animals and categories, but the file adds 3"
+    assert told in words(page)
+    assert FORM in page.text
+    browser.submit(question, **shown_choices(page.text))
+    assert names(project) == []
+    shown = browser.answer(question, leave_out="3")
+    browser.submit(question, **shown_choices(shown.text))
+    assert names(project) == ["Rex"]
+
+
 def test_choice_shows_the_page_again_and_nothing_is_stored_that_it_did_not_show(
     browser: Browser, project: Project
 ):
@@ -259,7 +288,7 @@ def test_statuses_of_another_system_are_explained(browser: Browser, project: Pro
     page = browser.answer(question, **{"status.dead": "out"})
     assert FOCUSED.findall(page.text) == ["status.rented"]
     page = browser.answer(question, **{"status.rented": "pending"})
-    assert "Rex new Dogs Adopted (sold)" in words(page)
+    assert "Rex new Dogs Adopted" in words(page)
     assert "Left out, because of their status: 1." in words(page)
     browser.submit(question, **shown_choices(page.text))
     pets = Pet.page(project.id, after=0, limit=9)

@@ -39,6 +39,7 @@ def type_category(page: Page, name: str) -> None:
 def add_domain(page: Page, name: str) -> None:
     """Add a domain and wait for its page."""
     page.goto(f"{DASHBOARD}/settings/domains")
+    page.get_by_text("Add a domain").click()
     page.get_by_role("textbox", name="Domain").fill(name)
     page.get_by_role("button", name="Add domain").click()
     expect(page.get_by_role("heading", name=name)).to_be_visible()

@@ -72,7 +72,7 @@ def test_going_back_to_an_error_and_after_it_is_corrected_shows_a_page(
     firefox.send(".adding button", name="Rex", category="9" * 20)
     assert "Category must be an integer" in firefox.text("#category-fault")
     firefox.send("nav [href$=orders]")
-    assert firefox.text("h1") == "Orders"
+    assert firefox.text("h1") == "Reservations"
     firefox("Back")
     firefox.send(".adding button", category="Dogs")
     assert "Added Rex" in firefox.text(".notice")

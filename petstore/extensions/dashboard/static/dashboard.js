@@ -54,6 +54,55 @@ for (const summary of document.querySelectorAll("summary")) {
   });
 }
 
+// A link to a field opens what the field is in, as most browsers do by themselves.
+function openTarget() {
+  const target = document.getElementById(location.hash.slice(1));
+  const details = target?.closest("details");
+  if (details) {
+    details.open = true;
+    target.focus();
+  }
+}
+addEventListener("hashchange", openTarget);
+openTarget();
+
+// Escape closes what a button has opened.
+addEventListener("keydown", (event) => {
+  const opened = [...document.querySelectorAll("details[open]:has(> summary.button)")];
+  const details = opened.find((each) => each.contains(event.target)) ?? opened.at(-1);
+  if (event.key === "Escape" && details) {
+    details.open = false;
+    details.querySelector("summary").focus();
+  }
+});
+
+// After something was done, the keyboard is at the notice, or in the form for the next one.
+const notice = document.querySelector(".notice[role]");
+if (notice && !document.querySelector("[autofocus]")) {
+  notice.tabIndex = -1;
+  notice.focus({ preventScroll: true });
+}
+
+// In a list, the arrows lead from row to row, and from a notice to the first one.
+addEventListener("keydown", (event) => {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  const links = [...document.querySelectorAll("tbody th > a")];
+  const row = document.activeElement.closest("tbody tr");
+  const next = links[links.findIndex((link) => row?.contains(link)) + step];
+  if (step && next && (row || document.activeElement === notice)) {
+    event.preventDefault();
+    next.focus();
+  }
+});
+
+// The link back to a list leads to the filters and the page that one has come from.
+const list = document.querySelector("[data-list]");
+if (document.querySelector("[data-whole]")) {
+  sessionStorage.setItem(location.pathname, location.search);
+} else if (list) {
+  list.search = sessionStorage.getItem(list.pathname) ?? "";
+}
+
 // A question is closed in place; without this script, by opening the page anew.
 for (const link of document.querySelectorAll("[data-keep]")) {
   link.addEventListener("click", (event) => {
@@ -68,24 +117,41 @@ for (const link of document.querySelectorAll("[data-keep]")) {
 // one name.
 const keyName = document.querySelector("[data-key-name]");
 if (keyName) {
+  sessionStorage.clear(); // another shelter may sign in
   const key = document.getElementById(keyName.dataset.keyName);
   key.addEventListener("input", () => {
     keyName.value = key.value.trim().slice(0, 16);
   });
 }
 
-// Times are those of the reader; without this script, they are in UTC.
-const days = new Intl.DateTimeFormat("en-GB", {
-  day: "numeric", month: "short", year: "numeric",
-});
-const minutes = new Intl.DateTimeFormat("en-GB", {
+// Times are said as their reader does; on paper they are whole, and without this script
+// in UTC.
+const dates = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" });
+const days = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
+const minutes = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
+const zone = new Intl.DateTimeFormat("en-GB", {
   hour: "2-digit", minute: "2-digit", timeZoneName: "short",
 });
+function said(at) {
+  const now = new Date();
+  const [day, today] = [at, now].map((each) => new Date(each).setHours(0, 0, 0, 0));
+  const away = Math.round((day - today) / 86_400_000);
+  if (!away) return `today ${minutes.format(at)}`;
+  const isThisYear = at.getFullYear() === now.getFullYear();
+  return { "-1": "yesterday", 1: "tomorrow" }[away] ?? (isThisYear ? days : dates).format(at);
+}
 function showTimes(root) {
-  for (const part of root.querySelectorAll("time > .day, time > .minute")) {
-    const format = part.className.startsWith("day") ? days : minutes;
-    part.parentElement.title ||= part.parentElement.textContent;
-    part.textContent = format.format(new Date(part.parentElement.dateTime));
+  for (const time of root.querySelectorAll("time")) {
+    const at = new Date(time.dateTime);
+    time.title = `${dates.format(at)} ${zone.format(at)}`;
+    const [screen, paper] = [said(at), time.title].map((text) => {
+      const part = document.createElement("span");
+      part.textContent = text;
+      return part;
+    });
+    screen.className = "on-screen";
+    paper.className = "on-paper";
+    time.replaceChildren(screen, paper);
   }
 }
 showTimes(document);
