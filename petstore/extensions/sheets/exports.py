@@ -33,8 +33,7 @@ class Export(NamedTuple):
 
 def animals(project_id: int, separator: str = ",") -> Iterator[bytes]:
     names = "categoryId", "category", _names_of_categories
-    export = Export(Pet.page, PetSchema(many=True), *names)
-    return _parts(export, project_id, separator)
+    return _parts(Export(Pet.page, PetSchema(many=True), *names), project_id, separator)
 
 
 def orders(project_id: int, separator: str = ",") -> Iterator[bytes]:

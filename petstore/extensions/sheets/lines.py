@@ -363,11 +363,8 @@ def _encoding(content: bytes, chosen: str) -> Encoding:
     return Encoding(name, ENCODINGS[name][0] if name else UTF_8, is_mixed)
 
 
-def _is_utf_8(line: bytes) -> bool:
-    with suppress(UnicodeDecodeError):
-        line.decode()
-        return True
-    return False
+def _is_utf_8(content: bytes) -> bool:
+    return content.decode(errors="ignore").encode() == content
 
 
 def _count_heads(row: Row) -> int:
