@@ -152,21 +152,24 @@ class Sheet:
         values = {x: y[1:] for x, y in columns.items() if x not in places}
         unnamed = choices.get("without_name", "")
         without_category = choices.get("without_category", "")
+        if unnamed in heads:
+            places["instead"] = heads.index(unnamed)
         named = ["category"] if unnamed == sheets.AS_NAMES else ["category", "name"]
         for number, row in self.table.rows():
             cells = {ours: row[place][:MAX_CELL] for ours, place in places.items()}
-            cells |= values
-            for ours in cells.keys() & {"name", "category"}:
-                is_blank = ours in named and cells[ours].strip().lower() in BLANKS
-                if is_blank or not is_seen(cells[ours]):
-                    cells[ours] = ""
-            if unnamed in heads and not cells.get("name"):
-                cells["name"] = row[heads.index(unnamed)][:MAX_CELL]
-            has_id = bool(cells.get("id", "").strip())
+            cells = values | {
+                ours: cell for ours, cell in cells.items() if is_seen(cell)
+            }
+            for ours in named:
+                if cells.get(ours, "").strip().lower() in BLANKS:
+                    del cells[ours]
+            if instead := cells.pop("instead", ""):
+                cells.setdefault("name", instead)
+            has_id = "id" in cells
             self.with_id += has_id
             self.new += not has_id
-            is_open = not has_id and not any(cells.get(x, "").strip() for x in CATEGORY)
-            if is_open:
+            is_open = not has_id and not cells.keys() & {*CATEGORY}
+            if is_open and without_category:
                 cells["category"] = without_category
             meant = self._status(cells.get("status", ""))
             if meant == sheets.OUT:
@@ -184,14 +187,15 @@ class Sheet:
                     self.faults.append(_fault(number, error))
 
     def _pet(self, number: int, cells: dict[str, str], meant: str) -> FilePet:
-        texts = {x: self._text(x, cell) for x, cell in cells.items() if is_seen(cell)}
+        texts = {x: self._text(x, cell) for x, cell in cells.items()}
         texts.pop("status", None)
         if "categoryId" not in texts and _is_number(texts.get("category")):
             texts["categoryId"] = texts.pop("category")
-        given = texts if texts.keys() & {*CATEGORY} else cells
-        optional = {"category" if "categoryId" in given else "category_id"}
+        given = texts if texts.keys() & {*CATEGORY} else self.choices
+        optional = {"category" if given.get("categoryId") else "category_id"}
         if "id" in texts:
-            optional = {*sheets.FIELDS.fields} - ({"name"} & cells.keys())
+            has_names = bool(self.choices.get("name"))
+            optional = {x for x in sheets.FIELDS.fields if x != "name" or not has_names}
         members: dict[str, Any] = sheets.FIELDS.load(texts, partial=optional)
         if meant:  # one that nobody has explained is shown, and never stored
             members["status"] = meant
@@ -308,7 +312,7 @@ class Preview:
         for pet in sheet:
             try:
                 if members := self._members(pet):
-                    self.changes.append(pet._replace(members=members))
+                    self.changes.append(FilePet(*pet[:4], members))
             except ValidationError as error:
                 self.faults.append(_fault(pet.line, error))
         self.added = [pet for pet in self.changes if pet.id is None]
