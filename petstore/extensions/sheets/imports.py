@@ -157,9 +157,7 @@ class Sheet:
         named = ["category"] if unnamed == sheets.AS_NAMES else ["category", "name"]
         for number, row in self.table.rows():
             cells = {ours: row[place][:MAX_CELL] for ours, place in places.items()}
-            cells = values | {
-                ours: cell for ours, cell in cells.items() if is_seen(cell)
-            }
+            cells = values | {x: y for x, y in cells.items() if is_seen(y)}
             for ours in named:
                 if cells.get(ours, "").strip().lower() in BLANKS:
                     del cells[ours]
@@ -194,8 +192,7 @@ class Sheet:
         given = texts if texts.keys() & {*CATEGORY} else self.choices
         optional = {"category" if given.get("categoryId") else "category_id"}
         if "id" in texts:
-            has_names = bool(self.choices.get("name"))
-            optional = {x for x in sheets.FIELDS.fields if x != "name" or not has_names}
+            optional = {*sheets.FIELDS.fields} - {self.choices.get("name") and "name"}
         members: dict[str, Any] = sheets.FIELDS.load(texts, partial=optional)
         if meant:  # one that nobody has explained is shown, and never stored
             members["status"] = meant
