@@ -1,6 +1,5 @@
 """Orders: placed, then completed or cancelled. An open one has its animal's status."""
 
-from collections.abc import Iterable
 from typing import Any, NoReturn
 
 import peewee
@@ -128,16 +127,6 @@ class Order(OfProject, BaseModel):
             if not cls.delete().where(is_order, cls.status != "placed").execute():
                 cls.get_own(project_id, order_id)
                 raise OrderOpen(order_id)
-
-    @staticmethod
-    def open_of(project_id: int, pet_ids: Iterable[int]) -> dict[int, int]:
-        """Return the id of the open order of each of these animals that has one."""
-        rows = Order.select(Order.pet_id, Order.id).where(
-            Order.project == project_id,
-            Order.pet_id.in_(list(pet_ids)),
-            Order.status == "placed",
-        )
-        return dict(rows.tuples().iterator())
 
 
 _BY_ID = (Order.project == placeholder("project")) & (Order.id == placeholder("id"))

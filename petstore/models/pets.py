@@ -1,6 +1,5 @@
 """Animals for adoption (specification section 2)."""
 
-from collections.abc import Iterable
 from typing import Any, Self
 
 import peewee
@@ -103,14 +102,6 @@ class Pet(OfProject, BaseModel):
         for row in _correct(*sorted(changes), **values):
             return row
         raise NotFound(cls.noun, pet_id)
-
-    @classmethod
-    def with_ids(cls, project_id: int, ids: Iterable[int]) -> dict[int, Row]:
-        """Return the project's animals that have these ids, by id."""
-        rows = cls.select(*cls.columns()).where(
-            cls.project == project_id, cls.id.in_(list(ids))
-        )
-        return {row[0]: cls.row(*row) for row in rows.tuples().iterator()}
 
     @staticmethod
     def reserve(project_id: int, pet_id: int) -> bool:

@@ -44,7 +44,7 @@ FOR_EXTENSIONS = {
     "what several register": (
         *("add_entrance", "add_reference", "do_regularly", "audience", "checks"),
     ),
-    "it stands beside its like": ("open_of", "with_ids", "migrate"),
+    "it stands beside its like": ("migrate",),
     "settings, checked before anything forks": ("domain", "contact", "HTTPS_PORT"),
 }
 DECORATORS = "@bp.*,@*command*,@app.*,@keys.*,@projects.*,@*pre_load*,@*validates*"

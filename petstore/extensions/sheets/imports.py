@@ -266,7 +266,7 @@ class There(NamedTuple):
     """The animals, orders and categories of a project that a file refers to."""
 
     pets: dict[int, Row]
-    orders: dict[int, int]  # the open ones, by the ids of animals
+    orders: dict[int, int | None]  # the open ones, by the ids of animals
     names: dict[int, str | None]  # of categories
     last_number: int  # of all categories, but for very high ones
 
@@ -275,12 +275,14 @@ class There(NamedTuple):
         is_low = (Category.project == project_id) & (Category.id <= MAX_NEW_ID)
         last = Category.select(fn.MAX(Category.id)).where(is_low).scalar()
         there = cls({}, {}, {}, last or 0)
+        is_its = (Order.project == Pet.project) & (Order.pet_id == Pet.id)
+        is_open = is_its & (Order.status == "placed")
+        pets = Pet.select(*Pet.columns(), Order.id).left_outer_join(Order, on=is_open)
         for ids in in_parts({x.id for x in sheet} - {None}):
-            found = Pet.with_ids(project_id, ids)
-            there.pets.update(found)
-            # Each animal with an open order is pending.
-            pending = [pet.id for pet in found.values() if pet.status == "pending"]
-            there.orders.update(Order.open_of(project_id, pending))
+            few = pets.where(Pet.project == project_id, Pet.id.in_(ids))
+            for *pet, order_id in few.tuples().iterator():
+                there.pets[pet[0]] = Pet.row(*pet)
+                there.orders[pet[0]] = order_id
         numbers = {pet.category_id for pet in (*sheet, *there.pets.values())} - {None}
         for some in in_parts(numbers):
             there.names.update(Category.known(project_id, some))

@@ -114,7 +114,7 @@ def require_stored(project: Project, shown: list[Shown], last: int) -> None:
     """Check that what was shown, and nothing else, is in the database."""
     added = Pet.page(project.id, after=last, limit=1_000)
     corrected = {each.id: each for each in shown if each.id}
-    found = stored(project, list(Pet.with_ids(project.id, corrected).values()))
+    found = stored(project, list(Pet.select().where(Pet.id.in_([*corrected]))))
     assert sorted(map(repr, found)) == sorted(
         repr(each.there | each.new) for each in corrected.values()
     )
