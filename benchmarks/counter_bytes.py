@@ -24,7 +24,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as directory:
         settings = read_settings({"DATABASE_URL": f"sqlite:///{directory}/pets.db"})
         open_databases(settings)
-        migrate()
+        list(migrate())
         counters.execute_sql("PRAGMA wal_autocheckpoint = 0")
         limiter, wal = Limiter(settings), Path(f"{directory}/pets.db.counters-wal")
         now_ms = clock.now_ms()

@@ -26,7 +26,7 @@ def main() -> None:
         from petstore.storage.migrator import migrate
 
         open_databases(read_settings(os.environ))
-        migrate()
+        list(migrate())
         app = create_app()
         key = Key.issue(Project.add("Profile", None, Plan("business")))
         client, headers = app.test_client(), {"Authorization": f"Bearer {key}"}

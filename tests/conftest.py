@@ -342,7 +342,7 @@ def stranger(client_of: Callable[[str | None], FlaskClient]) -> FlaskClient:
 def _migrate(url: str) -> None:
     # Not the global databases, which a test may already be using.
     databases = databases_at(url)
-    migrator.migrate(databases)
+    list(migrator.migrate(databases))
     databases.close()
 
 

@@ -24,7 +24,7 @@ def migrate() -> None:
     """Migrate the database; any number of processes may do so at the same time."""
     opened_databases().extend_timeouts()
     applied = []
-    for step in migrator.migrate_in_steps():
+    for step in migrator.migrate():
         click.echo(f"applied {step}")
         applied.append(step)
     if newer := migrator.newer_version():

@@ -8,7 +8,7 @@ list of 20 animals 15 per cent slower.
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, Generic, NamedTuple, Self, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from peewee import ColumnBase, DatabaseError, Field, Model, Query, Select
 
@@ -72,14 +72,6 @@ class OfProject:
         """Return one row of the project; raises `NotFound`."""
         if row := cls.find_own(project_id, id):
             return row
-        raise NotFound(cls.noun, id)
-
-    @classmethod
-    def get_whole(cls, project_id: int, id: int) -> Self:
-        """Return one row of the project with all of its columns; raises `NotFound`."""
-        model: Any = cls
-        if whole := model.get_or_none(model.project == project_id, model.id == id):
-            return whole
         raise NotFound(cls.noun, id)
 
     @classmethod

@@ -7,7 +7,6 @@ from peewee import ModelSelect, Query
 
 from petstore import clock
 from petstore.models.credentials import digest_of, prefix_of
-from petstore.models.grants import is_allowed
 from petstore.models.keys import Key
 from petstore.models.plans import Quota, quota_of
 from petstore.models.projects import Project
@@ -53,9 +52,6 @@ class Caller(NamedTuple):
     @property
     def quota(self) -> Quota:
         return quota_of(self.plan, self.per_minute, self.per_day)
-
-    def may(self, takes: str) -> bool:
-        return is_allowed(self.role, takes)
 
     @property
     def key_quota(self) -> Quota:

@@ -1,7 +1,6 @@
 """Categories: each is created when an animal or a name first refers to it."""
 
 import unicodedata
-from collections.abc import Iterable
 from typing import Any
 
 import peewee
@@ -10,9 +9,6 @@ from peewee import SQL, Case, Query, fn
 from petstore.models import OfProject
 from petstore.models.projects import Project, count_if_room, refuse_rows, take_rows
 from petstore.storage import BaseModel, Row, compiled, db, placeholder
-
-# What JavaScript and spreadsheets read exactly is at most 2^53 - 1.
-MAX_NEW_ID = 2**53 - 1
 
 
 def comparable(name: str) -> str:
@@ -70,15 +66,6 @@ class Category(OfProject, BaseModel):
             if not is_new:
                 _rename(**_names_of(project_id, category_id, name))
         return cls.row(category_id, name), is_new
-
-    @staticmethod
-    def known(project_id: int, ids: Iterable[int]) -> dict[int, str | None]:
-        """Return the name of each of these categories that exists, by id."""
-        rows = Category.select(Category.id, Category.name).where(
-            Category.project == project_id,
-            Category.id.in_(list(ids)),
-        )
-        return {row.id: row.name for row in rows}
 
 
 def _names_of(project_id: int, category_id: int, name: str | None) -> dict[str, Any]:

@@ -6,9 +6,7 @@ from petstore import randomness
 from petstore.storage import BaseModel
 
 SECRET_BYTES = 32
-# The names of a row that nothing reads, and of one with an instant in milliseconds,
-# which deploy/backup.sh writes as well.
-READINESS, LAST_BACKUP = "readiness", "last_backup"
+READINESS = "readiness"  # the name of a row that nothing reads
 
 
 class Secret(BaseModel):
@@ -30,20 +28,9 @@ class Secret(BaseModel):
     @classmethod
     def try_database(cls) -> None:
         """Write a row that nothing reads; raises `peewee.DatabaseError`."""
-        cls._put(READINESS, randomness.token(SECRET_BYTES))
+        cls.put(READINESS, randomness.token(SECRET_BYTES))
 
     @classmethod
-    def note_backup(cls, now_ms: int) -> None:
-        """Note that a backup was made, and could be read."""
-        cls._put(LAST_BACKUP, str(now_ms))
-
-    @classmethod
-    def last_backup_ms(cls) -> int | None:
-        """Return when the last backup was made, or None if none is known."""
-        row = cls.get_or_none(cls.name == LAST_BACKUP)
-        return None if row is None else int(row.text)
-
-    @classmethod
-    def _put(cls, name: str, text: str) -> None:
+    def put(cls, name: str, text: str) -> None:
         row = cls.insert(name=name, text=text)
         row.on_conflict(conflict_target=[cls.name], preserve=[cls.text]).execute()

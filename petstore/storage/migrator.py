@@ -30,11 +30,7 @@ class KnowingRunner(Runner):
         return {RENAMED.get(name, name): at for name, at in recorded}
 
 
-def migrate(databases: Databases | None = None) -> list[str]:
-    return list(migrate_in_steps(databases))
-
-
-def migrate_in_steps(databases: Databases | None = None) -> Iterator[str]:
+def migrate(databases: Databases | None = None) -> Iterator[str]:
     """Apply one pending migration after the other; yield the name of each.
 
     Any number of processes may do so at once: each step is recorded under a lock.

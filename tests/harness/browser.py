@@ -2,12 +2,14 @@
 
 import io
 import re
+from collections.abc import Iterable
 from html import unescape
 from typing import Any
 
 from flask import Flask
 from werkzeug.test import TestResponse
 
+from petstore.models.categories import Category
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
 from tests.harness.form_keys import form_key
@@ -109,6 +111,12 @@ def add_pet(
     """Add an animal and return its id."""
     members = {"name": name, "category_id": category_id, "status": status}
     return Pet.add(project.id, **members).id
+
+
+def category_names(project: Project, ids: Iterable[int]) -> dict[int, str | None]:
+    """Return the name of each of these categories that there is, by id."""
+    names = dict(Category.page(project.id, after=-1, limit=1_000))
+    return {each: names[each] for each in ids if each in names}
 
 
 def shown_choices(page: str) -> dict[str, str]:

@@ -23,7 +23,7 @@ def new_database(server: str, name: str) -> Iterator[str]:
 def migrate(url: str) -> None:
     """Migrate a database to the current schema, in this process."""
     with opened({"DATABASE_URL": url}):
-        migrator.migrate()
+        list(migrator.migrate())
 
 
 @contextmanager

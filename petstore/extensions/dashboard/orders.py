@@ -32,6 +32,7 @@ from petstore.extensions.dashboard.lists import read_list, read_query
 from petstore.extensions.dashboard.pages import PageBlueprint
 from petstore.extensions.dashboard.schemas import OrderChangeForm, OrderListQuery
 from petstore.extensions.dashboard.sessions import current_project
+from petstore.models import NotFound
 from petstore.models.grants import WRITE
 from petstore.models.orders import STATUSES, Order, OrderClosed, OrderOpen
 from petstore.models.pets import Pet
@@ -62,7 +63,7 @@ def orders() -> str:
 @bp.get("/<id:order_id>")
 def order(order_id: int, form: Form = EMPTY) -> str:
     project_id = current_project().id
-    order = Order.get_whole(project_id, order_id)
+    order = get_whole(Order, project_id, order_id)
     form = filled_in(form, url_for(ORDER, order_id=order_id))
     return render_template(
         "order.html",
@@ -100,7 +101,7 @@ def close_order(order_id: int, closed_as: str) -> Outcome:
     parameters, _ = read_query(OrderListQuery())
     project_id = current_project().id
     order = Order.change(project_id, order_id, status=closed_as)
-    pet = Pet.get_whole(project_id, order.pet_id)
+    pet = get_whole(Pet, project_id, order.pet_id)
     said = f"{pet.name} is {EFFECTS[closed_as]} (reservation {order_id})."
     places: dict[str, tuple[str, dict[str, Any]]] = {
         "animal": ("dashboard_pets.animal", {"pet_id": pet.id}),
@@ -122,6 +123,13 @@ def reopen_order(order_id: int) -> Outcome:
     pet_name = reopen(project_id, order_id, request.args.get("closing", type=int))
     said = f"Reservation {order_id} is open again, and {pet_name} is reserved."
     return Outcome(ORDER, said, {"order_id": order_id}, {"order": order_id})
+
+
+def get_whole(model: Any, project_id: int, id: int) -> Any:
+    """Return a row of the project with all of its columns; raises `NotFound`."""
+    if row := model.get_or_none(model.project == project_id, model.id == id):
+        return row
+    raise NotFound(model.noun, id)
 
 
 def list_orders(
@@ -161,7 +169,7 @@ def reopen(project_id: int, order_id: int, closed_write: int | None) -> str:
     `NotFound`, `OrderOpen`, and `OrderClosed` if it stays closed.
     """
     take_rows(project_id, 0)  # no order is deleted and no animal withdrawn
-    order = Order.get_whole(project_id, order_id)
+    order = get_whole(Order, project_id, order_id)
     if order.status == "placed":
         raise OrderOpen(order_id, text="The reservation {} is open already.")
     is_last = (Pet.closed_order == order_id) & (Pet.closed_write == Pet.writes)

@@ -14,7 +14,7 @@ from petstore.extensions.dashboard.limits import count_form
 from petstore.extensions.dashboard.listing import MAX_COUNTED
 from petstore.extensions.dashboard.sessions import PAGES_PREFIX, is_page_path
 from petstore.models import RuleError
-from petstore.models.grants import FULL, WRITE
+from petstore.models.grants import FULL, WRITE, is_allowed
 from petstore.settings import Settings
 from petstore.storage import suppress_outage
 from petstore.web.application import (
@@ -57,6 +57,7 @@ def init_app(app: Flask, settings: Settings) -> None:
         menu=menu,
         blocks=blocks,
         searched=MAX_COUNTED,
+        is_allowed=is_allowed,
         page_address=sessions.wanted_page,
         idempotency_key=forms.new_idempotency_key,
     )

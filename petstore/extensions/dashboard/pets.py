@@ -26,7 +26,7 @@ from petstore.extensions.dashboard.listing import (
     read_search,
 )
 from petstore.extensions.dashboard.lists import read_list
-from petstore.extensions.dashboard.orders import deeds_to, list_orders
+from petstore.extensions.dashboard.orders import deeds_to, get_whole, list_orders
 from petstore.extensions.dashboard.pages import PageBlueprint
 from petstore.extensions.dashboard.schemas import (
     AnimalChangeForm,
@@ -108,7 +108,7 @@ def add_again() -> str:
 def animal(pet_id: int, form: Form = EMPTY) -> str:
     """Show one animal; the form corrects or orders it."""
     project_id = current_project().id
-    pet = Pet.get_whole(project_id, pet_id)
+    pet = get_whole(Pet, project_id, pet_id)
     orders = list_orders(project_id, Cursor(SHOWN_ORDERS), name=f"#{pet_id}")
     actions = (url_for(each, pet_id=pet_id) for each in (ANIMAL, ORDER_ANIMAL))
     form = filled_in(form, *actions)
@@ -224,7 +224,7 @@ def _require_as_added(project_id: int, pet_id: int) -> None:
     take_rows(project_id, 0)  # no order is placed meanwhile
     locked = Pet.update(added_ms=Pet.added_ms).where(is_pet, Pet.writes == 0)
     if not locked.execute():
-        pet = Pet.get_whole(project_id, pet_id)
+        pet = get_whole(Pet, project_id, pet_id)
         text = "{} stays: since then {}."
         raise RuleError(pet.name, deeds_to(project_id, pet), text=text)
 
@@ -248,8 +248,9 @@ def category_labels(
     first = Category.page(project_id, after=BEFORE_ALL, limit=OFFERED_CATEGORIES)
     ids = shown | {category.id for category in first}
     chosen = form.values.get("categoryId", "")
-    if re.fullmatch(INTEGER_PATTERN, chosen):
-        ids |= Category.known(project_id, [min(int(chosen), INT64_MAX)]).keys()
+    number = int(chosen) if re.fullmatch(INTEGER_PATTERN, chosen) else -1
+    if Category.find_own(project_id, min(number, INT64_MAX)):
+        ids.add(number)
     return labels_of(project_id, sorted(ids))
 
 

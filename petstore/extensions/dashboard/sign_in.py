@@ -31,7 +31,7 @@ from petstore.extensions.dashboard.sessions import (
 )
 from petstore.models.activity import emit_after_commit
 from petstore.models.callers import Caller
-from petstore.models.grants import FULL, WRITE, role_refusal
+from petstore.models.grants import FULL, WRITE, is_allowed, role_refusal
 from petstore.storage import db
 
 # The URL of a page of the dashboard. The pattern has no character that would lead a
@@ -61,7 +61,7 @@ def enter() -> ResponseReturnValue:
         return _reject("invalid_api_key")
     if caller.suspended_ms:
         return _reject("project_suspended", sessions.suspension())
-    if not caller.may(WRITE):
+    if not is_allowed(caller.role, WRITE):
         return _reject("key_not_allowed", role_refusal(caller.role, WRITE))
     count_sign_in(caller)
     with db.atomic():
@@ -83,7 +83,7 @@ def is_confirmed() -> bool:
     """Return whether the form has a full key; raises 429 after too many wrong ones."""
     key, project = _entered_key(), current_project()
     caller = Caller.find_by_key(key)
-    if caller and caller.project_id == project.id and caller.may(FULL):
+    if caller and caller.project_id == project.id and is_allowed(caller.role, FULL):
         return True
     if key:
         _count_failure(project=project.slug)

@@ -15,11 +15,12 @@ from petstore.extensions.dashboard.forms import FieldError
 from petstore.extensions.dashboard.histories import find_removal, removal_text
 from petstore.extensions.dashboard.schemas import NEW
 from petstore.models import BEFORE_ALL
-from petstore.models.categories import MAX_NEW_ID, Category, comparable
+from petstore.models.categories import Category, comparable
 from petstore.models.projects import take_rows
 from petstore.models.searching import folded
 from petstore.storage import Row, db
 
+MAX_NEW_ID = 2**53 - 1  # which JavaScript and spreadsheets read exactly
 MAX_COMPARED = 1_000  # categories whose names are compared with a new one
 _ENDING = re.compile("(?:en|es|er|e|n|s)$")
 # Names with so many letters are alike even if one letter differs, or is missing.

@@ -78,11 +78,11 @@ class _Gauges(Collector):
             value=limiter_of(current_app).store_answers(),
         )
         with suppress(peewee.DatabaseError):  # then it has no value
-            made_ms = Secret.last_backup_ms()
+            last = Secret.get_or_none(name="last_backup")
             yield GaugeMetricFamily(
                 "petstore_last_backup_timestamp_seconds",
                 "When the last backup was made.",
-                value=made_ms and made_ms / clock.MS_PER_SECOND,
+                value=int(last.text) / clock.MS_PER_SECOND if last else None,
             )
 
 

@@ -46,6 +46,8 @@ OF_REDIS = RedisError, RedisClusterException
 OF_DATABASE = migrator.NotMigrated, peewee.DatabaseError, RuleError
 MAX_CLOCK_MS = 2 * clock.MS_PER_SECOND
 LEAST_FREE_MIB = 500
+# The row with the time of the last backup, which deploy/backup.sh writes, too.
+LAST_BACKUP = "last_backup"
 MAX_BACKUP_DAYS = 2
 REMEDIES = tomllib.loads(Path(__file__).with_name("remedies.toml").read_text())
 BY_OTHERS = stat.S_IRGRP | stat.S_IROTH
@@ -210,10 +212,10 @@ def check_files(_settings: Settings) -> Result:
 
 
 def check_backup(_settings: Settings) -> Result:
-    if (made_ms := Secret.last_backup_ms()) is None:
+    if (last := Secret.get_or_none(name=LAST_BACKUP)) is None:
         text = "none is known; deploy/backup.sh and `flask data backup` make one"
         return "warning", text
-    days = (clock.now_ms() - made_ms) / clock.MS_PER_DAY
+    days = (clock.now_ms() - int(last.text)) / clock.MS_PER_DAY
     text = f"the last one is {days:.1f} days old"
     if days <= MAX_BACKUP_DAYS:
         return "ok", text

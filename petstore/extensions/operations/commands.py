@@ -9,7 +9,7 @@ import peewee
 from petstore import clock, settings
 from petstore.cli.commands import Group, in_one_line, say
 from petstore.extensions.operations import copies
-from petstore.extensions.operations.check import check
+from petstore.extensions.operations.check import LAST_BACKUP, check
 from petstore.models.secrets import Secret
 from petstore.storage.database import opened_databases
 
@@ -33,7 +33,7 @@ def back_up(file: Path) -> None:
         copies.back_up(source, file)
     except copies.CopyFailed as error:
         raise click.ClickException(f"The backup failed: {error}.") from None
-    Secret.note_backup(clock.now_ms())
+    Secret.put(LAST_BACKUP, str(clock.now_ms()))
     say(f"Copied {source.file} to {file}.")
 
 

@@ -74,7 +74,7 @@ def copy_to(url: str) -> None:
     source = opened_databases()
     with closing(databases_at(url)) as target:
         target.extend_timeouts()
-        migrator.migrate(target)
+        list(migrator.migrate(target))
         with ExitStack() as stack:
             for database in dict.fromkeys(source):
                 stack.enter_context(snapshot(database))

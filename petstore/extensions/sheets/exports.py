@@ -11,6 +11,7 @@ from peewee import fn
 
 from petstore import timeouts
 from petstore.extensions.sheets.lines import defused
+from petstore.extensions.sheets.models import names_by
 from petstore.models import BEFORE_ALL
 from petstore.models.categories import Category
 from petstore.models.orders import Order
@@ -43,7 +44,7 @@ def orders(project_id: int, separator: str = ",") -> Iterator[bytes]:
 
 
 def _names_of_categories(project_id: int, pets: list[Any]) -> dict[int, str | None]:
-    return Category.known(project_id, {pet.category_id for pet in pets})
+    return names_by(Category.id, {pet.category_id for pet in pets}, project_id)
 
 
 def _names_of_pets(project_id: int, orders: list[Any]) -> dict[int, str]:

@@ -21,8 +21,9 @@ from petstore.extensions.sheets import choices as sheets
 from petstore.extensions.sheets import lines
 from petstore.extensions.sheets.choices import EACH, NONE, STATUS, Choices
 from petstore.extensions.sheets.lines import Fault, Table, giving_way, in_parts
+from petstore.extensions.sheets.models import names_by
 from petstore.models import RuleError
-from petstore.models.categories import MAX_NEW_ID, Category, comparable
+from petstore.models.categories import Category, comparable
 from petstore.models.orders import Order
 from petstore.models.pets import STATUSES, Pet
 from petstore.models.projects import Project
@@ -262,6 +263,9 @@ class Sheet:
             yield Question("entities", text, "--entities read, or --entities keep")
 
 
+MAX_NEW_ID = 2**53 - 1  # of categories, which JavaScript and spreadsheets read exactly
+
+
 class There(NamedTuple):
     """The animals, orders and categories of a project that a file refers to."""
 
@@ -285,11 +289,9 @@ class There(NamedTuple):
                 there.orders[pet[0]] = order_id
         numbers = {pet.category_id for pet in (*sheet, *there.pets.values())} - {None}
         for some in in_parts(numbers):
-            there.names.update(Category.known(project_id, some))
+            there.names.update(names_by(Category.id, some, project_id))
         for names in in_parts({comparable(x.category) for x in sheet if x.category}):
-            is_one = (Category.project == project_id) & Category.folded.in_(names)
-            named = Category.select(Category.id, Category.name).where(is_one)
-            there.names.update(named.tuples().iterator())
+            there.names.update(names_by(Category.folded, names, project_id))
         return there
 
 

@@ -118,3 +118,13 @@ class Import(OfProject, BaseModel):
 
 
 retentions.append(Retention(Import, Import.at_ms, KEPT_MS))
+
+
+def names_by(
+    column: peewee.Field, values: Iterable[Any], project_id: int
+) -> dict[int, str | None]:
+    """Return the names, by id, of the categories whose column has such a value."""
+    named = Category.select(Category.id, Category.name).where(
+        Category.project == project_id, column.in_(list(values))
+    )
+    return dict(named.tuples().iterator())

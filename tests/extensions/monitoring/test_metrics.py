@@ -91,7 +91,7 @@ def test_build_is_described_and_no_secret_and_no_name_of_a_tenant(
 
 
 def test_last_backup_is_shown(app: Flask, scrape: Callable[[], Samples]):
-    Secret.note_backup(1_799_000_000_123)
+    Secret.put("last_backup", "1799000000123")
     assert scrape().total("petstore_last_backup_timestamp_seconds") == 1_799_000_000.123
 
 

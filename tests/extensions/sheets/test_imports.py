@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from petstore.extensions.sheets.imports import LinesAtFault, foresee
+from petstore.extensions.sheets.imports import MAX_NEW_ID, LinesAtFault, foresee
 from petstore.extensions.sheets.storing import store
-from petstore.models.categories import MAX_NEW_ID, Category
+from petstore.models.categories import Category
 from petstore.models.orders import Order
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
 from petstore.models.searching import searchable
 from petstore.storage import db
-from tests.harness.browser import Browser, add_pet, shown_choices
+from tests.harness.browser import Browser, add_pet, category_names, shown_choices
 from tests.harness.databases import locked, of_both_engines
 from tests.harness.statements import recorded
 
@@ -131,15 +131,15 @@ def test_line_changes_nothing_but_what_it_says(project: Project):
         ("Tom", 7, "sold"),
         ("Luna", 8, "available"),
     ]
-    assert Pet.get_whole(project.id, 1).folded == searchable("Max")
+    assert Pet.get_by_id(1).folded == searchable("Max")
 
 
 def test_new_categories_take_free_numbers_where_none_follows(project: Project):
     Category.rename(project.id, MAX_NEW_ID - 1, "Dogs")
     store(project, foresee(project, b"name,category\nRex,Cats\nTom,Birds\n"))
     [rex, tom] = Pet.page(project.id, after=0, limit=9)
-    assert Category.known(project.id, {rex.category_id}) == {rex.category_id: "Cats"}
-    assert Category.known(project.id, {tom.category_id}) == {tom.category_id: "Birds"}
+    assert category_names(project, {rex.category_id}) == {rex.category_id: "Cats"}
+    assert category_names(project, {tom.category_id}) == {tom.category_id: "Birds"}
 
 
 def test_answer_does_nothing_where_a_line_is_wrong_by_then(project: Project):

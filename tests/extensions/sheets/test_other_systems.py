@@ -13,10 +13,9 @@ import yaml
 
 from petstore.extensions.sheets.choices import folded_status
 from petstore.extensions.sheets.imports import Sheet
-from petstore.models.categories import Category
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
-from tests.harness.browser import Browser, shown_choices, words
+from tests.harness.browser import Browser, category_names, shown_choices, words
 from tests.harness.databases import of_both_engines
 
 MOST_CHOICES = 6
@@ -73,7 +72,7 @@ class Export(NamedTuple):
 
 def stored(project: Project) -> list[list[str]]:
     pets = Pet.page(project.id, after=0, limit=100)
-    names = Category.known(project.id, {pet.category_id for pet in pets})
+    names = category_names(project, {pet.category_id for pet in pets})
     labels = [names[pet.category_id] or str(pet.category_id) for pet in pets]
     return [[x.name, label, x.status] for x, label in zip(pets, labels, strict=True)]
 

@@ -27,7 +27,7 @@ SHOWN = {"vaccinated": "yes", "weightGrams": "4200"}
 @pytest.fixture(scope="module")
 def app() -> Flask:
     app = create_app()
-    migrate()
+    list(migrate())
     return app
 
 

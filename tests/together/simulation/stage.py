@@ -69,7 +69,7 @@ class Template:
         url = f"sqlite:///{self.files}/petstore.db"
         Service(world, Network(world), self._disk(world), None, {})
         app = create_app(read_settings({"DATABASE_URL": url}))
-        migrator.migrate()
+        list(migrator.migrate())
         self.tenants = list(self._add_tenants())
         self.suspending, self.resuming = map(self._change_of, (True, False))
         self._rehearse(app)
