@@ -120,11 +120,11 @@ def _require_known(sheet: Sheet, chosen: Choices) -> None:
         if name not in sheet.chosen:
             heads = ", ".join(sheet.table.heads)
             raise click.UsageError(f"There is no column {head}. There are: {heads}.")
-    encoding = sheet.table.encoding
-    if encoding.is_guess and not encoding.is_mixed and "encoding" not in chosen:
-        letters = " / ".join(sheet.table.other_letters)
+    table = sheet.table
+    if table.is_guess and not table.is_mixed and "encoding" not in chosen:
+        letters = " / ".join(table.other_letters)
         text = f"Choose the encoding, in which these lines are right: {letters}"
-        question = Question("encoding", text, f'--encoding "{encoding.name}"')
+        question = Question("encoding", text, f'--encoding "{table.encoding}"')
         sheet.questions.insert(0, question)
 
 

@@ -100,7 +100,8 @@ class Sheet:
         self.chosen = self._known(choices)
         said = {x: y for x, y in self.chosen.items() if not x.startswith(STATUS)}
         self._guesses = sheets.guess_columns(self.table.values)
-        free = {x: y for x, y in self._guesses.items() if y not in said.values()}
+        taken = {*map(said.get, sheets.COLUMNS)}
+        free = {x: y for x, y in self._guesses.items() if y not in taken}
         self.choices = free | said | self.table.choices  # with guesses at the rest
         needed = {x: map(self.choices.get, ("id", *y)) for x, y in NEEDED.items()}
         self.missing = [ours for ours, chosen in needed.items() if not any(chosen)]
@@ -202,9 +203,9 @@ class Sheet:
 
     def _text(self, head: str, cell: str) -> str:
         """Return the text of a cell; raises `ValidationError`."""
-        encoding, fault = self.table.encoding, ""
-        if encoding.is_guess and "\ufffd" in cell:
-            fault = f"has letters that are not {encoding.name or 'UTF-8'}"
+        fault = ""
+        if self.table.is_guess and "\ufffd" in cell:
+            fault = f"has letters that are not {self.table.encoding or 'UTF-8'}"
         elif lines.IS_ERROR.match(cell):
             fault = f"is an error of a spreadsheet, {cell.strip()}"
         if fault:

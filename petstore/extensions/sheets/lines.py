@@ -152,7 +152,11 @@ class Table:
         self.left_out: Counter[str] = Counter()  # lines, by the reason
         self.long: list[Row] = []  # those that begin and end far from each other
         self._content = _AROUND.sub(b"", content)
-        self.encoding = _encoding(self._content, choices.get("encoding", ""))
+        # If `is_mixed`, few lines have this encoding, or "" if nobody has chosen it, and
+        # the others are UTF-8.
+        encoding = _encoding(self._content, choices.get("encoding", ""))
+        self.encoding, self._codec, self.is_mixed = encoding
+        self.is_guess = self.is_mixed or self.encoding in ENCODINGS
         self.other_letters = [*islice(self._other_letters(), MAX_LINES)]
         beginning = [*islice(self._lines(), FIRST_LINES)]
         self.first_lines = [line.strip("\r\n")[:SHOWN_LENGTH] for line in beginning]
@@ -177,7 +181,7 @@ class Table:
     def choices(self) -> dict[str, str]:
         """How it is read; what has to be chosen is missing."""
         heads = "" if self.is_open else str(self.heads_line or sheets.NO_HEADS)
-        encoding = self.encoding.name if self.encoding.is_guess else ""
+        encoding = self.encoding if self.is_guess else ""
         read = {"separator": self.separator, "encoding": encoding, "heads": heads}
         return {name: text for name, text in read.items() if text}
 
@@ -259,9 +263,20 @@ class Table:
         return row.cells
 
     def _lines(self, first: int = 1) -> Iterator[str]:
-        """Yield the lines of the file, from one on; others run in between."""
-        lines = giving_way(self.encoding.lines(self._content))
+        """Yield the lines of the file, from one on; others run in between.
+
+        What an encoding does not have becomes `\ufffd`, so that people see it.
+        """
+        has_others = self.is_mixed and self.encoding
+        codec, errors = (UTF_8, ESCAPED) if has_others else (self._codec, "replace")
+        file = io.BytesIO(self._content)
+        text = io.TextIOWrapper(file, codec, errors=errors, newline="")
+        lines = giving_way(map(self._other_line, text) if has_others else text)
         return islice(lines, first - 1, None)
+
+    def _other_line(self, line: str) -> str:
+        content = line.encode(errors=ESCAPED)
+        return content.decode("utf-8" if _is_utf_8(content) else self._codec, "replace")
 
     def _rows(self, lines: Iterator[str], separator: str, first: int) -> Iterator[Row]:
         """Yield the rows that are not empty, the last of which may not be closed."""
@@ -282,8 +297,8 @@ class Table:
 
     def _other_letters(self) -> Iterator[str]:
         """Yield the lines that show whether the encoding is right."""
-        for line in self._lines() if self.encoding.is_guess else ():
-            if "\ufffd" in line if self.encoding.is_mixed else not line.isascii():
+        for line in self._lines() if self.is_guess else ():
+            if "\ufffd" in line if self.is_mixed else not line.isascii():
                 yield line.strip()[:SHOWN_LENGTH]
 
     def _refused(self, fault: str) -> NotReadable:
@@ -315,33 +330,8 @@ def giving_way(items: Iterable[Item]) -> Iterator[Item]:
             until = clock.monotonic() + timeouts.LIMITS.part_seconds
 
 
-class Encoding(NamedTuple):
-    """How the bytes of a file are read.
-
-    What an encoding does not have becomes `\ufffd`, so that people see it.
-    """
-
-    name: str = "UTF-8"  # as people know it; "" if it has to be chosen
-    codec: str = UTF_8
-    is_mixed: bool = False  # whether it is that of few lines, and the others are UTF-8
-
-    @property
-    def is_guess(self) -> bool:
-        return self.is_mixed or self.name in ENCODINGS
-
-    def lines(self, content: bytes) -> Iterator[str]:
-        file = io.BytesIO(content)
-        if not (self.is_mixed and self.name):
-            return io.TextIOWrapper(file, self.codec, errors="replace", newline="")
-        text = io.TextIOWrapper(file, UTF_8, errors=ESCAPED, newline="")
-        return map(self._other_line, text)
-
-    def _other_line(self, line: str) -> str:
-        content = line.encode(errors=ESCAPED)
-        return content.decode("utf-8" if _is_utf_8(content) else self.codec, "replace")
-
-
-def _encoding(content: bytes, chosen: str) -> Encoding:
+def _encoding(content: bytes, chosen: str) -> tuple[str, str, bool]:
+    """Return how bytes are read, as `Table` has it: a name, a codec, and `is_mixed`."""
     text = content.removeprefix(codecs.BOM_UTF8).lstrip()
     for beginning, part, kind, advice in sheets.KINDS:
         if re.match(beginning, text, re.DOTALL) and part in content:
@@ -351,16 +341,16 @@ def _encoding(content: bytes, chosen: str) -> Encoding:
             with suppress(UnicodeDecodeError):
                 text_16 = content.decode(codec)
                 if "\0" not in text_16 and re.search("[,;\t\r\n]", text_16):
-                    return Encoding("UTF-16", codec)
+                    return "UTF-16", codec, False
         raise NotReadable(NO_TEXT)
     if _is_utf_8(content):
-        return Encoding()
+        return "UTF-8", UTF_8, False
     name = {each.lower(): each for each in ENCODINGS}.get(chosen.lower(), "")
     lines = [x for x in giving_way(io.BytesIO(content)) if not x.isascii()]
     right = sum(map(_is_utf_8, giving_way(lines)))
     is_mixed = 2 * right > len(lines) or content.startswith(codecs.BOM_UTF8)
     name = name or ("" if is_mixed else next(iter(ENCODINGS)))
-    return Encoding(name, ENCODINGS[name][0] if name else UTF_8, is_mixed)
+    return name, ENCODINGS[name][0] if name else UTF_8, is_mixed
 
 
 def _is_utf_8(content: bytes) -> bool:
