@@ -152,7 +152,7 @@ class Table:
         self.left_out: Counter[str] = Counter()  # lines, by the reason
         self.long: list[Row] = []  # those that begin and end far from each other
         self._content = _AROUND.sub(b"", content)
-        # If `is_mixed`, few lines have this encoding, or "" if nobody has chosen it, and
+        # If `is_mixed`, few lines have this encoding, "" if nobody has chosen it, and
         # the others are UTF-8.
         encoding = _encoding(self._content, choices.get("encoding", ""))
         self.encoding, self._codec, self.is_mixed = encoding
