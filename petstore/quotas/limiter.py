@@ -11,7 +11,7 @@ from petstore import clock
 from petstore.models.callers import Caller
 from petstore.models.grants import PUBLIC
 from petstore.models.keys import Key
-from petstore.models.plans import FREE, Quota, quota_of
+from petstore.models.plans import FREE, PLANS, Quota, quota_of
 from petstore.quotas.fallback import FallbackRateLimiter
 from petstore.quotas.strategy import KEY, Ban, Decision, Window
 from petstore.settings import Settings
@@ -108,7 +108,8 @@ class Limiter:
 
 def windows_of(caller: Caller) -> list[Window]:
     """Return the windows of the project, and of a key with limits."""
-    found = windows(project_subject(caller), caller.quota)
+    quota = PLANS[caller.plan].quota or caller.quota  # which most plans need not make
+    found = windows(project_subject(caller), quota)
     if caller.key_per_minute is not None:
         found += windows(_key(caller), caller.key_quota, KEY)
     return found
