@@ -120,11 +120,8 @@ class Import(OfProject, BaseModel):
 retentions.append(Retention(Import, Import.at_ms, KEPT_MS))
 
 
-def names_by(
-    column: peewee.Field, values: Iterable[Any], project_id: int
-) -> dict[int, str | None]:
+def names_by(column: Any, values: Iterable[Any], project_id: int) -> dict[int, Any]:
     """Return the names, by id, of the categories whose column has such a value."""
-    named = Category.select(Category.id, Category.name).where(
-        Category.project == project_id, column.in_(list(values))
-    )
+    is_one = (Category.project == project_id) & column.in_([*values])
+    named = Category.select(Category.id, Category.name).where(is_one)
     return dict(named.tuples().iterator())

@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from hashlib import sha256
 from itertools import chain, islice
 from typing import Any
+from weakref import proxy
 
 import flask
 import orjson
@@ -200,11 +201,14 @@ def _foresee(upload: dashboard.Upload, choices: Choices) -> Preview:
 
 def _show(file: str, preview: Preview) -> ResponseReturnValue:
     """Show a file as it would be stored, with the choices how it is read."""
-    new = preview.new_categories[:SHOWN]
+    sheet, new = preview.sheet, preview.new_categories[:SHOWN]
     page = render_template(
         "import_question.html",
         file=file,
-        preview=preview,
+        # Macros refer to what a template has, which only the cyclic collector deletes.
+        preview=proxy(preview),
+        sheet=proxy(sheet),
+        table=proxy(sheet.table),
         by_status=Counter(pet.members["status"] for pet in preview.added),
         form=dashboard.EMPTY,
         similar=dashboard.similar_categories(current_project().id, new),

@@ -1,5 +1,6 @@
 """Animals and orders as files: downloaded whole, and imported whole or not at all."""
 
+import gc
 import re
 from collections.abc import Callable
 
@@ -8,6 +9,8 @@ from werkzeug.test import TestResponse
 
 from petstore.extensions.dashboard.models import Upload, seen
 from petstore.extensions.sheets import pages, storing
+from petstore.extensions.sheets.imports import Preview, Sheet
+from petstore.extensions.sheets.lines import Table
 from petstore.models.activity import Event
 from petstore.models.categories import Category
 from petstore.models.orders import Order
@@ -111,6 +114,18 @@ def test_only_the_page_about_a_file_has_64_fields(browser: Browser):
     assert browser.submit(question, **fields).location == question
     assert browser.submit(question, **fields, more="x").status_code == 400
     assert browser.submit(ANIMALS, **fields).status_code == 400
+
+
+def test_page_about_a_file_leaves_nothing_of_it_to_the_collector(
+    browser: Browser, request: pytest.FixtureRequest
+):
+    question = browser.upload(HEAD + "Rex,Dogs\n").location
+    gc.collect()
+    request.addfinalizer(gc.enable)
+    gc.disable()
+    assert "Rex" in browser.get(question).text
+    kept = {type(each) for each in gc.get_objects()}
+    assert not kept & {Preview, Sheet, Table}
 
 
 def test_any_number_of_answers_imports_once(browser: Browser, project: Project):
