@@ -31,6 +31,7 @@ HEADS_SEEM = 2  # of `count_heads`
 SAMPLE_LENGTH = 60
 LONG_ROW = 20  # lines of a row after which somebody should look at it
 MAX_NOT_CLOSED = 20  # marks after which a file is read on
+CTRL_Z = b"\x1a"  # with which some programs end a file
 # It ends the text that is read, and no file has it: a row in which it stands with other
 # text has a quotation mark that is not closed.
 END = "\0"
@@ -39,8 +40,6 @@ ESCAPED = "surrogateescape"  # the bytes that are not UTF-8
 # A column that nobody reads may hold a picture.
 csv.field_size_limit(timeouts.LIMITS.import_bytes)
 NO_TEXT = "The file contains NUL, so it is no text, or damaged. Export it again as CSV"
-# A mark of UTF-16, which many files do not have, and Ctrl-Z at the end.
-_AROUND = re.compile(rb"\A(?:\xff\xfe|\xfe\xff)|\x1a+\Z")
 _SEPARATOR = re.compile(r'"?sep=([^"\r\n\0 ])"?[,;\t]*(?:\r\n?|\n|$)', re.IGNORECASE)
 
 # A spreadsheet runs what begins with `=`, `+`, `-` or `@`, or with one of their wide
@@ -151,7 +150,8 @@ class Table:
         self.faults: list[Fault] = []
         self.left_out: Counter[str] = Counter()  # lines, by the reason
         self.long: list[Row] = []  # those that begin and end far from each other
-        self._content = _AROUND.sub(b"", content)
+        content = content.rstrip(CTRL_Z).removeprefix(codecs.BOM_UTF16_LE)
+        self._content = content.removeprefix(codecs.BOM_UTF16_BE)
         # If `is_mixed`, few lines have this encoding, "" if nobody has chosen it, and
         # the others are UTF-8.
         encoding = _encoding(self._content, choices.get("encoding", ""))
