@@ -57,9 +57,6 @@ EACH = "="
 STATUS = "status."
 LEFT_OUT = "skip"  # what becomes of lines without a name, or without a category
 AS_NAMES = "keep"  # the same, but `NA`, `NULL` and `None` are names
-OUT = "out"  # what a status may mean beside ours: its lines are left out
-NO_HEADS = "none"
-READ = "read"  # what may become of texts such as `&amp;`
 COLUMNS: dict[str, str] = _TABLE["columns"]
 
 

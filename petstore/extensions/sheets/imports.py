@@ -41,7 +41,6 @@ CATEGORY = "category", "categoryId"  # columns, one of which new animals need
 HEADED = {*sheets.COLUMNS, "without_name"}  # what is chosen by a head
 # What may be chosen instead of a column that new animals need.
 NEEDED = {"name": ("name", "without_name"), "category": (*CATEGORY, "without_category")}
-SHOWN_MEMBERS = "name", "category_id", "status"
 BLANKS = {"na", "n/a", "null", "none"}  # what programs write for no name
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z]{2,8}\d{0,2});")
 _UNNAMED = re.compile(sheets.NUMBERED.format("[0-9]+"))
@@ -172,7 +171,7 @@ class Sheet:
             if is_open and without_category:
                 cells["category"] = without_category
             meant = self._status(cells.get("status", ""))
-            if meant == sheets.OUT:
+            if meant == "out":
                 self.left_out["because of their status"] += 1
             elif unnamed in (sheets.LEFT_OUT, sheets.AS_NAMES) and not cells.get(
                 "name"
@@ -216,7 +215,7 @@ class Sheet:
         text = _BREAK.sub(" ", lines.restored(cell).strip("\r\n\v"))
         if "&" in text and _ENTITY.search(text):
             self.entity = self.entity or text[: lines.SAMPLE_LENGTH]
-            if self.choices.get("entities") == sheets.READ:
+            if self.choices.get("entities") == "read":
                 text = unescape(text)
         return text if head == "name" else text.strip()
 
@@ -343,10 +342,10 @@ class Preview:
         return Shown(pet.line, pet.id, self._texts(there), self._texts(pet.members))
 
     def _texts(self, members: dict[str, Any]) -> dict[str, str]:
-        texts = {x: str(members[x]) for x in SHOWN_MEMBERS if x in members}
-        if (number := members.get("category_id")) is not None:
-            texts["category_id"] = self._names.get(number) or f"Category {number}"
-        return texts
+        number = members.get("category_id")
+        label = {"category_id": self._names.get(number) or f"Category {number}"}
+        texts = members | label if number is not None else members
+        return {x: texts[x] for x in ("name", "category_id", "status") if x in texts}
 
     def _find_new_categories(self) -> None:
         """Find the categories with a number first: new names get other numbers."""

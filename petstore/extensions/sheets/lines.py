@@ -180,7 +180,7 @@ class Table:
     @property
     def choices(self) -> dict[str, str]:
         """How it is read; what has to be chosen is missing."""
-        heads = "" if self.is_open else str(self.heads_line or sheets.NO_HEADS)
+        heads = "" if self.is_open else str(self.heads_line or "none")
         encoding = self.encoding if self.is_guess else ""
         read = {"separator": self.separator, "encoding": encoding, "heads": heads}
         return {name: text for name, text in read.items() if text}
@@ -252,7 +252,7 @@ class Table:
         """
         best = max(rows, key=_count_heads)
         self.is_open = not chosen and _count_heads(best) < HEADS_SEEM
-        if self.is_open or chosen == sheets.NO_HEADS:
+        if self.is_open or chosen == "none":
             cells = (enumerate(row.cells, 1) for row in rows)
             return [""] * max(n for n, cell in chain(*cells) if cell.strip())
         first = max(int(chosen or best.first), self._first)
