@@ -21,6 +21,7 @@ class Entrance(NamedTuple):
     label: str
     audience: str
     is_on_every_host: bool = False
+    picture: tuple[str, str] | None = None  # the owner and the name of a static file
 
 
 def init_app(app: Flask) -> None:

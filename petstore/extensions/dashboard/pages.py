@@ -62,7 +62,10 @@ def init_app(app: Flask, settings: Settings) -> None:
         idempotency_key=forms.new_idempotency_key,
     )
     app.register_blueprint(bp)
-    add_entrance(app, Entrance(PAGES_PREFIX, "Sign in", "for shelters"))
+    picture = ("dashboard", "desk.svg")
+    add_entrance(
+        app, Entrance(PAGES_PREFIX, "Sign in", "for shelters", picture=picture)
+    )
     serve_on_every_host(app, f"{PAGES_PREFIX}/static")
     # Sessions begin and work only there.
     app.extensions["paths_at_base_domain"] = (f"{PAGES_PREFIX}/",)

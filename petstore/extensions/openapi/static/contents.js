@@ -2,7 +2,7 @@
 const search = document.querySelector("nav form");
 const sections = Array.from(document.querySelectorAll("nav a"), (link) => {
   const id = link.hash.slice(1);
-  const section = document.getElementById(id).parentElement;
+  const section = document.getElementById(id).closest("article, section");
   // What is marked: paths, parameters, members, headers and codes. The text is searched too.
   const terms = section.querySelectorAll(".method, .failures strong, .guide h3, :not(pre) > code");
   const title = `${link.textContent} ${id}`;
@@ -44,6 +44,21 @@ document.querySelector("nav").addEventListener("click", (event) => {
   const match = found.find(({ link }) => link.contains(event.target))?.matches[0];
   if (match) requestAnimationFrame(() => match.scrollIntoView({ block: "center" }));
 });
+
+// On a phone, sections are folded until somebody opens them.
+const folds = document.querySelectorAll(".fold");
+if (matchMedia("(max-width: 52rem)").matches) {
+  for (const fold of folds) fold.open = false;
+}
+function unfold() {
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const fold = target?.closest(".fold");
+  if (!fold || fold.open) return;
+  fold.open = true;
+  target.scrollIntoView();
+}
+addEventListener("hashchange", unfold);
+unfold();
 
 let current;
 function mark() {

@@ -49,6 +49,28 @@ function value(part, key) {
 document.getElementById("access").addEventListener("input", fill);
 fill();
 
+// Strings, comments and words of the languages have colours of their own.
+const KINDS = /(?<string>"[^"\n]*"|'[^'\n]*')|(?<comment>(?:#|\/\/) .*)|(?<word>\b(?:async|await|const|def|for|from|if|import|in|let|new|print|return|try|while|with|curl|export)\b)/g;
+function colour() {
+  const found = { string: [], comment: [], word: [] };
+  const texts = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const text = texts.currentNode;
+    if (!text.parentElement.closest("pre code")) continue;
+    for (const match of text.data.matchAll(KINDS)) {
+      const range = new Range();
+      range.setStart(text, match.index);
+      range.setEnd(text, match.index + match[0].length);
+      found[Object.keys(found).find((kind) => match.groups[kind])].push(range);
+    }
+  }
+  for (const [kind, ranges] of Object.entries(found)) CSS.highlights.set(kind, new Highlight(...ranges));
+}
+if ("highlights" in CSS) {
+  document.getElementById("access").addEventListener("input", colour);
+  colour();
+}
+
 for (const { code } of codes) {
   const button = document.createElement("button");
   button.type = "button";
