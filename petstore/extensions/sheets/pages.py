@@ -136,8 +136,8 @@ def answer(file: str) -> ResponseReturnValue:
         dashboard.Upload.use(session[dashboard.TOKEN], file)
         done = store(current_project(), preview, is_shown=True)
         added, corrected = len(done.added), len(done.corrected)
-        message = f"{added:,} animal{'s are' if added != 1 else ' is'} added"
-        message += f", {corrected:,} corrected" if corrected else ""
+        message = f"Added {added:,} {'animal' if added == 1 else 'animals'}"
+        message += f", corrected {corrected:,}" if corrected else ""
         message = " ".join([f"{message}.", *done.sheet.notes])
         # With facts, it is also among the changes of animals, where people look for it.
         facts: dict[str, Any] | None = {} if added or corrected else None

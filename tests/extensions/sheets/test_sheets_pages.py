@@ -134,7 +134,7 @@ def test_any_number_of_answers_imports_once(browser: Browser, project: Project):
     shown = shown_choices(browser.answer(question, id="id").text)
     answers = [browser.submit(question, **shown, idempotency_key="x") for _ in range(2)]
     assert [answer.location for answer in answers] == [ANIMALS] * 2
-    assert "1 animal is added, 1 corrected." in browser.read(ANIMALS)
+    assert "Added 1 animal, corrected 1." in browser.read(ANIMALS)
     again = browser.get(browser.answer(question).location)
     assert "The file does not wait any more." in browser.read(again.location)
     assert names(project) == ["Max", "Tom"]
@@ -143,7 +143,7 @@ def test_any_number_of_answers_imports_once(browser: Browser, project: Project):
     activity = "/dashboard/activity"
     assert "Animals imported 1 animal, 1 corrected" in browser.read(activity)
     changes = browser.read(f"{activity}?topic=shelter")
-    assert changes.count("1 animal is added, 1 corrected.") == 1
+    assert changes.count("Added 1 animal, corrected 1.") == 1
 
 
 def test_file_waits_for_an_hour_for_its_session_alone_until_the_next(

@@ -55,7 +55,7 @@ def test_200_animals_of_another_system_come_in_and_go_out(
     status.select_option(label="No column: all are available")
     page.get_by_role("button", name="Show the result").click()
     page.get_by_role("button", name="Import the file").click()
-    expect(page.get_by_text(f"{COUNT} animals are added.")).to_be_visible()
+    expect(page.get_by_text(f"Added {COUNT} animals.")).to_be_visible()
     require_accessible_everywhere(page)
     with page.expect_download() as download:
         page.get_by_role("link", name="Download CSV").click()
@@ -90,7 +90,7 @@ def test_animals_go_through_libreoffice_and_come_back(
     saved = convert(sheet, f"csv:Text - txt - csv (StarCalc):{saved_as},1")
     assert (edits, saved.read_bytes() == file.read_bytes()) == (1, False)
     answer = browser.import_file(saved.read_bytes())
-    assert "0 animals are added, 1 corrected." in browser.read(answer.location)
+    assert "Added 0 animals, corrected 1." in browser.read(answer.location)
     pets = Pet.page(project.id, after=0, limit=100)
     kept = [(pet.id, pet.name, pet.category_id) for pet in pets]
     names = ("Räx", *NAMES[1:])
