@@ -182,7 +182,7 @@ def fields_of(answer: TestResponse, path: str) -> list[str]:
             found = answer.json
             return [*([*found, {}][0] if isinstance(found, list) else found)]
         case "text/html":
-            return re.findall(r'<(?:th scope="col"[^>]*|dt)>([^<]+)<', answer.text)
+            return re.findall(r'<(?:th scope="col"[^>]*|dt[^>]*)>([^<]+)<', answer.text)
         case "text/csv":
             return answer.text.split()[0].strip("\ufeff").split(",")
         case "text/plain":

@@ -166,7 +166,7 @@ def _failure_page(
         wait_seconds=int(headers["Retry-After"]) if is_for_a_moment else None,
         page=sessions.wanted_page() or PAGES_PREFIX if is_for_a_moment else None,
         fields=fields,
-        typed=[text for name, text in fields.items() if forms.is_seen(name)],
+        typed={name: fields[name] for name in fields if forms.is_seen(name)},
         removal=removal,
     )
     may_be_shown_again = forms.MAY_BE_SHOWN_AGAIN if fields else None

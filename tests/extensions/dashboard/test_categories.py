@@ -47,7 +47,7 @@ def test_categories_are_listed_with_their_animals(browser: Browser):
     assert "Categories 3 categories" in text
     assert "0 Kind 0. 0 animals of category 0 Rename category 0" in text
     assert "1 No name 1 animal of category 1" in text
-    assert "Delete category 1 1 animal has it, so it cannot be deleted." in text
+    assert "Delete category 1 Move its 1 animal to Kind 0." in text
 
 
 @of_both_engines

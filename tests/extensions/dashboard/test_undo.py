@@ -185,11 +185,11 @@ def test_who_removed_an_animal_is_said_and_the_text_stays(
 ):
     browser.submit(ANIMALS, **REX)
     browser.submit(f"{ANIMALS}/1/withdraw")
-    answer = browser.submit(f"{ANIMALS}/1", name="Rex the Second")
+    answer = browser.submit(f"{ANIMALS}/1", name="Rex the Second", status="sold")
     assert answer.status_code == 404
     by = f"This was done by {key[:16]} (you) , 17 Mar 2027 12:00 UTC ."
     assert f"Removed Rex (no. 1). {by}" in words(answer)
-    assert "This is what you typed: Rex the Second" in words(answer)
+    assert "This is what you typed: Rex the Second Adopted" in words(answer)
     foreign = Browser(app, Key.issue(rival)).read(f"{ANIMALS}/1")
     assert "Removed Rex" not in foreign
     add_pet(project, "Tom")
