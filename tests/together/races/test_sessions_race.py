@@ -12,8 +12,8 @@ from tests.together.races.conftest import Service, of_postgresql
 PEOPLE = 6
 PAGES = 8
 FULL_KEYS, ROUNDS = 4, 3
-SIGN_IN = "<h1>Sign in</h1>"
-SESSIONS = "<h1>Sessions</h1>"
+SIGN_IN = "<title>Sign in"
+SESSIONS = "<title>Sessions"
 
 
 def opened(visitor: Visitor) -> set[str]:

@@ -55,6 +55,6 @@ def test_an_order_of_an_animal_that_was_sold_stays_closed(
                 lambda at=pet: client.send("PATCH", f"{PETS}/{at}", SOLD),
             ),
         )
-        is_open = f"Order {order} is open again" in said
-        assert is_open or f"The order {order} stays cancelled: since then" in said
+        is_open = f"Reservation {order} is open again" in said
+        assert is_open or f"The reservation {order} stays closed: since then" in said
         assert answer.outcome == ("pet_not_available" if is_open else 200)
