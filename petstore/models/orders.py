@@ -7,9 +7,9 @@ from peewee import SQL, Case, Expression, Query, fn
 
 from petstore import clock
 from petstore.events import actor
-from petstore.models import Conflict, OfProject, RuleError
+from petstore.models import Conflict, NotFound, OfProject, RuleError
 from petstore.models.keys import Key
-from petstore.models.pets import Pet, PetNotAvailable
+from petstore.models.pets import Pet, PetNotAvailable, release, reserve
 from petstore.models.projects import Project, take_rows
 from petstore.models.searching import searchable
 from petstore.storage import BaseModel, Row, compiled, db, placeholder
@@ -59,14 +59,7 @@ class Order(OfProject, BaseModel):
 
     class Meta:
         table_name = "pet_order"
-        hidden = {
-            "project",
-            "folded",
-            "pet_name",
-            "pet_folded",
-            "placed_by",
-            "closed_by",
-        }
+        hidden = "project", "folded", "pet_name", "pet_folded", "placed_by", "closed_by"
         indexes = (
             (("project", "id"), False),
             (("project", "status", "id"), False),
@@ -84,7 +77,7 @@ class Order(OfProject, BaseModel):
         """
         with db.atomic():
             take_rows(project_id)
-            if not Pet.reserve(project_id, pet_id):
+            if not reserve(project=project_id, id=pet_id):
                 _refuse_pet(project_id, pet_id)
             values = {
                 "pet": pet_id,
@@ -115,7 +108,8 @@ class Order(OfProject, BaseModel):
             [order] = rows
             if "status" in changes:
                 status = CLOSED[order.status]
-                Pet.release(project_id, order.pet_id, status, order_id)
+                pet = {"project": project_id, "id": order.pet_id}
+                release(**pet, status=status, order=order_id)
         return order
 
     @classmethod
@@ -174,7 +168,10 @@ def withdraw_pet(project_id: int, pet_id: int) -> None:
     with db.atomic():
         take_rows(project_id, -1)  # no order is placed meanwhile
         require_no_order(project_id, pet_id)
-        pet = Pet.remove(project_id, pet_id)
+        gone = Pet.delete().where(Pet.project == project_id, Pet.id == pet_id)
+        pet = next(iter(gone.returning(Pet.name, Pet.folded).execute()), None)
+        if pet is None:
+            raise NotFound(Pet.noun, pet_id)
         kept = Order.update(pet_name=pet.name, pet_folded=pet.folded)
         kept.where(Order.project == project_id, Order.pet_id == pet_id).execute()
 

@@ -1,6 +1,6 @@
 """Animals for adoption (specification section 2)."""
 
-from typing import Any, Self
+from typing import Any
 
 import peewee
 from peewee import SQL, Query, Select, fn
@@ -14,6 +14,8 @@ from petstore.models.searching import searchable
 from petstore.storage import BaseModel, Row, compiled, db, placeholder
 
 STATUSES = ("available", "pending", "sold")
+# The columns that nobody sets in a new animal.
+_LATER = {"changed_ms", "changed_by", "writes", "closed_order", "closed_write"}
 
 
 class PetNotAvailable(Conflict):
@@ -49,17 +51,7 @@ class Pet(OfProject, BaseModel):
     closed_write = peewee.BigIntegerField(null=True)
 
     class Meta:
-        hidden = {
-            "project",
-            "folded",
-            "added_ms",
-            "added_by",
-            "changed_ms",
-            "changed_by",
-            "writes",
-            "closed_order",
-            "closed_write",
-        }
+        hidden = {"project", "folded", "added_ms", "added_by", *_LATER}
         indexes = (
             (("project", "id", "folded"), False),  # which the search reads alone
             (("project", "status", "id"), False),
@@ -75,7 +67,9 @@ class Pet(OfProject, BaseModel):
         reads on from the last id it has seen therefore misses none. Raises
         `ProjectFull`.
         """
-        values = _columns(project_id, members)
+        values = _NOTHING | members
+        values |= {"project": project_id, "folded": searchable(members["name"])}
+        values |= {"added_ms": clock.now_ms(), "added_by": actor.get()}
         if db.writes_in_cte and (rows := _insert_counted.autocommit(**values)):
             return rows[0]
         with db.atomic():
@@ -94,7 +88,9 @@ class Pet(OfProject, BaseModel):
         as `petstore.models.orders.correct_pet` does, which knows when the status may
         change. Raises `NotFound`, and `ProjectFull` for a new category.
         """
-        changes = _folded(changes) | _by_now()
+        if "name" in changes:
+            changes["folded"] = searchable(changes["name"])
+        changes |= {"changed_ms": clock.now_ms(), "changed_by": actor.get()}
         if "category_id" in changes:
             take_rows(project_id, 0)  # no category is deleted meanwhile
             Category.ensure(project_id, changes["category_id"])
@@ -103,33 +99,13 @@ class Pet(OfProject, BaseModel):
             return row
         raise NotFound(cls.noun, pet_id)
 
-    @staticmethod
-    def reserve(project_id: int, pet_id: int) -> bool:
-        """Make an available animal pending; return whether it was available."""
-        return bool(_reserve(project=project_id, id=pet_id))
-
-    @staticmethod
-    def release(project_id: int, pet_id: int, status: str, order_id: int) -> None:
-        """Make a pending animal sold or available, because its order is closed."""
-        _release(project=project_id, id=pet_id, status=status, order=order_id)
-
-    @classmethod
-    def remove(cls, project_id: int, pet_id: int) -> Self:
-        """Delete an animal, and return it with its name alone; raises `NotFound`.
-
-        Call it in a transaction.
-        """
-        removed = cls.delete().where(cls.project == project_id, cls.id == pet_id)
-        for pet in removed.returning(cls.name, cls.folded).execute():
-            return pet
-        raise NotFound(cls.noun, pet_id)
-
 
 _BY_ID = (Pet.project == placeholder("project")) & (Pet.id == placeholder("id"))
 
 
 @compiled(db)
-def _reserve() -> Query:
+def reserve() -> Query:
+    """Make an available animal pending; return its id if it was available."""
     ordered = Pet.update(status="pending").where(_BY_ID, Pet.status == "available")
     return ordered.returning(Pet.id)
 
@@ -141,35 +117,14 @@ def _correct(*names: str) -> Query:
 
 
 @compiled(db)
-def _release() -> Query:
+def release() -> Query:
+    """Make a pending animal sold or available, because its order is closed."""
     closed = {"closed_order": placeholder("order"), "closed_write": Pet.writes + 1}
     released = Pet.update({"status": placeholder("status"), **closed})
     return released.where(_BY_ID, Pet.status == "pending")
 
 
-def _folded(changes: dict[str, Any]) -> dict[str, Any]:
-    if "name" not in changes:
-        return changes
-    return changes | {"folded": searchable(changes["name"])}
-
-
-def _by_now() -> dict[str, Any]:
-    return {"changed_ms": clock.now_ms(), "changed_by": actor.get()}
-
-
-def _columns(project_id: int, members: dict[str, Any]) -> dict[str, Any]:
-    return {
-        **_NOTHING,
-        "project": project_id,
-        "folded": searchable(members["name"]),
-        "added_ms": clock.now_ms(),
-        "added_by": actor.get(),
-        **members,
-    }
-
-
-_LATER = {"changed_ms", "changed_by", "writes", "closed_order", "closed_write"}
-# The values of a new animal in the columns that nobody sets.
+# A new animal, without the values that are known of it.
 _NOTHING = dict.fromkeys(Pet._meta.fields.keys() - {"id", *_LATER})
 
 

@@ -112,11 +112,6 @@ class Project(BaseModel):
         """How many animals, orders and categories it may hold; None: any number."""
         return PLANS[self.plan].rows or self.max_rows
 
-    def has_room(self, rows: int = 1) -> bool:
-        """Return whether so many rows fit, as `count_if_room` judges it."""
-        limit = self.row_limit
-        return limit is None or self.rows_held + rows <= limit or rows <= 0
-
     @property
     def quota(self) -> Quota:
         return quota_of(self.plan, self.per_minute, self.per_day)
@@ -140,21 +135,6 @@ class Project(BaseModel):
     @property
     def is_suspended(self) -> bool:
         return self.suspended_ms is not None
-
-    def set_suspended(self, is_suspended: bool) -> bool:
-        """Serve nothing of it from the next request on, or all again.
-
-        Return whether that is new; `petstore.upkeep.projects` then ends its sessions.
-        """
-        suspended_ms = clock.now_ms() if is_suspended else None
-        update = Project.update(suspended_ms=suspended_ms).where(
-            Project.id == self.id, Project.suspended_ms.is_null(is_suspended)
-        )
-        is_changed = bool(update.execute())
-        if is_changed:
-            event = "project_suspended" if is_suspended else "project_resumed"
-            emit_after_commit(event, project=self.slug)
-        return is_changed
 
     def mark_deleted(self) -> None:
         """End its keys and its subdomain on their very next request."""

@@ -4,7 +4,8 @@ import time
 
 from peewee import Column, IntegrityError, Table, Tuple
 
-from petstore import timeouts
+from petstore import clock, timeouts
+from petstore.models.activity import emit_after_commit
 from petstore.models.categories import Category
 from petstore.models.keys import Key
 from petstore.models.orders import Order
@@ -25,10 +26,16 @@ def set_suspended(project: Project, is_suspended: bool) -> None:
     A session can begin while it is suspended, with a sign-in that was under way. It
     ends when the project is resumed.
     """
+    suspended_ms = clock.now_ms() if is_suspended else None
+    update = Project.update(suspended_ms=suspended_ms).where(
+        Project.id == project.id, Project.suspended_ms.is_null(is_suspended)
+    )
     with db.atomic():
-        if project.set_suspended(is_suspended):
+        if update.execute():
             keys = Key.select(Key.id).where(Key.project == project)
             SESSIONS.delete().where(Column(SESSIONS, "key_id").in_(keys)).execute(db)
+            event = "project_suspended" if is_suspended else "project_resumed"
+            emit_after_commit(event, project=project.slug)
 
 
 def count_rows(project: Project) -> None:

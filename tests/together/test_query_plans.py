@@ -357,7 +357,7 @@ def test_no_statement_examines_more_in_larger_tables(
     assert not dearer, "\n".join(f"{pair} {sql}" for sql, pair in dearer.items())
     if db.file:
         kinds = {type(database.obj) for database in (db, counters)}
-        made = [each for each in gc.get_objects() if isinstance(each, CompiledQuery)]
+        made = [each for each in gc.get_objects() if type(each) is CompiledQuery]
         assert all(each._compiled for each in made)
         built = {
             compiled.sql

@@ -422,8 +422,8 @@ def foresee(project: Project, content: bytes, choices: Choices = NONE) -> Previe
         text = f"{known:,} of {len(preview.added):,} animals of these names and "
         text += "categories are here already: add them again?"
         sheet.questions.append(Question("add_again", text, "--again"))
-    if not project.has_room(preview.rows):
-        room = max(0, (project.row_limit or 0) - project.rows_held)
+    limit = project.row_limit
+    if limit is not None and preview.rows > (room := max(0, limit - project.rows_held)):
         text = (
             f"The project has room for {room:,} animals and categories, but the file "
         )

@@ -22,6 +22,7 @@ from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.storage import Row
 from petstore.upkeep import housekeeping
+from petstore.upkeep.projects import set_suspended
 from tests.harness.clocks import START_MS, Clock
 from tests.harness.databases import each_engine, of_one_engine
 
@@ -174,7 +175,7 @@ def test_what_the_database_refuses_for_good_and_deleted_projects_stop_nothing(
 def test_a_refusal_of_a_suspended_project_is_listed(
     client: FlaskClient, project: Project
 ):
-    project.set_suspended(True)
+    set_suspended(project, True)
     client.get("/v1/pets")
     failures.flush()
     [failed] = FailedRequest.select()
