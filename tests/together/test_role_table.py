@@ -20,6 +20,7 @@ from werkzeug.routing import Rule
 from werkzeug.test import TestResponse
 
 from petstore.events import actor
+from petstore.extensions.dashboard.histories import note
 from petstore.extensions.dashboard.models import Session
 from petstore.extensions.hosting.models import Domain
 from petstore.extensions.monitoring.models import FailedRequest, failures
@@ -120,10 +121,11 @@ class World:
             yield FAILURES
 
     def pet(self) -> int:
-        """Return the id of an animal that the other key has added."""
+        """Return the id of an animal that the other key has added on the dashboard."""
         members = {"name": "Rex", "category_id": 7, "status": "available"}
         token = actor.set(self.other_key[:16])
         pet = Pet.add(self.project.id, **members)
+        note(self.project.slug, "Added Rex.", {"animal": pet.id})
         actor.reset(token)
         return pet.id
 

@@ -105,6 +105,22 @@ def test_deeds_with_animals_are_listed(browser: Browser, project: Project, key: 
     assert "Dogs" not in browser.read(ACTIVITY)
 
 
+@of_both_engines
+def test_staff_see_what_was_done_with_an_animal(app: Flask, project: Project):
+    staff = Key.issue(project, Grant("write"), label="Gisela")
+    browser, tom = Browser(app, staff), f"/dashboard/animals/{add_pet(project, 'Tom')}"
+    add_pet(project, "Tim")
+    browser.submit(tom, name="Max")
+    browser.submit(f"{tom}/order", reference="Ms Lovelace")
+    said = browser.follow("/dashboard/orders/1/cancel", on="animal")
+    _, _, history = said.partition("History What Who When")
+    by = "Gisela (you) 17 Mar 2027 12:00 UTC"
+    told = ("Max is available again (reservation 1).", "Reserved Max (reservation 1).")
+    assert f"{told[0]} {by} {told[1]} {by} Changed the name: Tom → Max. {by}" in history
+    assert "Lovelace" not in history
+    assert "History" not in browser.read("/dashboard/animals/2")
+
+
 def test_signing_in_pushes_nothing_else_out(browser: Browser, project: Project):
     with db.atomic():
         for _ in range(KEPT + 1):
