@@ -37,9 +37,8 @@ def _reading_options(command: Callable[..., None]) -> Callable[..., None]:
 @click.option("--separator", default=",", help="Between cells.")
 def export(slug: str | None, separator: str) -> None:
     """Print all animals of a project."""
-    project = chosen_project(slug)
     chosen = _read_options(separator=separator)
-    for part in exports.animals(project.id, chosen["separator"]):
+    for part in exports.animals(chosen_project(slug).id, chosen["separator"]):
         click.echo(part, nl=False)
 
 

@@ -34,7 +34,6 @@ from petstore.storage import Row
 MAX_STATUSES = 30  # of another system; a column with more is no column of statuses
 MAX_CELL = 1_000  # characters; a text with more than 200 of them is at fault
 COMPARED = 1_000  # of the newest animals, beside two for each new one
-MAX_HEADS = 8  # in a question
 SHOWN = 20  # faults, and categories
 FIRST, LAST = 15, 5  # animals that are shown
 CATEGORY = "category", "categoryId"  # columns, one of which new animals need
@@ -214,7 +213,7 @@ class Sheet:
         # People make line breaks within a cell.
         text = _BREAK.sub(" ", lines.restored(cell).strip("\r\n\v"))
         if "&" in text and _ENTITY.search(text):
-            self.entity = self.entity or text[: lines.SAMPLE_LENGTH]
+            self.entity = self.entity or text[: lines.MAX_HEAD_LENGTH]
             if self.choices.get("entities") == "read":
                 text = unescape(text)
         return text if head == "name" else text.strip()
@@ -240,7 +239,7 @@ class Sheet:
         # Columns that are known are left out by a choice.
         others = [x for x in self.not_stored if x not in self._guesses.values()]
         is_open = "status" not in choices and self.new and others
-        few = ", ".join(others[:MAX_HEADS] + ["…"] * (len(others) > MAX_HEADS))
+        few = ", ".join(others[:8] + ["…"] * (len(others) > 8))
         for ours in self.missing + ["status"] * bool(is_open):
             label = sheets.COLUMNS[ours].lower()
             text = f"Choose what is the {label}: {few}"

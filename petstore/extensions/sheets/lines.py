@@ -28,7 +28,6 @@ MAX_LINES = 5  # that are shown because of their other letters
 SHOWN_LENGTH = 200  # of each line that is shown
 FIRST_LINES = 60  # among which the heads are looked for
 HEADS_SEEM = 2  # of `count_heads`
-SAMPLE_LENGTH = 60
 LONG_ROW = 20  # lines of a row after which somebody should look at it
 MAX_NOT_CLOSED = 20  # marks after which a file is read on
 CTRL_Z = b"\x1a"  # with which some programs end a file
@@ -368,4 +367,6 @@ def _seen_head(cell: str) -> str:
 
 def _values(cells: Iterable[str]) -> list[str]:
     """Return the values of a column, in the first lines."""
-    return [*dict.fromkeys(x[:SAMPLE_LENGTH] for cell in cells if (x := cell.strip()))]
+    return [
+        *dict.fromkeys(x[:MAX_HEAD_LENGTH] for cell in cells if (x := cell.strip()))
+    ]

@@ -31,7 +31,6 @@ from petstore.models.projects import ProjectFull
 from petstore.settings import Settings
 from petstore.web.turns import Turns, turns_of
 
-MAX_FIELDS = 64  # of the page about a file
 PAGE_BYTES = 256 * 1024  # another look costs a page for each of these
 TAKE_BACK = "sheets.take_back"
 NO_PROJECT = 0  # instead of an id, for a turn of the whole worker
@@ -183,12 +182,6 @@ def take_back(import_id: int) -> ResponseReturnValue:
 def refuse(error: RuleError) -> ResponseReturnValue:
     status = 413 if isinstance(error, TooLarge) else 400
     return import_page(Form(errors={"file": str(error)})), status
-
-
-@bp.url_value_preprocessor
-def _allow_choices(endpoint: str | None, _: object) -> None:
-    if endpoint == "sheets.answer":
-        request.max_form_parts = MAX_FIELDS
 
 
 def _foresee(upload: dashboard.Upload, choices: Choices) -> Preview:

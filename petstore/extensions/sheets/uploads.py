@@ -12,24 +12,37 @@ from petstore.web.application import current_request
 from petstore.web.limiter import limiter_of
 from petstore.web.turns import own_turns
 
-UPLOAD = "sheets.upload"
+UPLOAD, ANSWER = "sheets.upload", "sheets.answer"
+MAX_FIELDS = 64  # of the page about a file
 LARGE_FILES = RateLimitItemPerDay(50)  # of one project, above 64 KiB
 
 
 def receive_file() -> None:
     """Receive a form with a large file, if the project has not sent too many today.
 
-    Raises 429, or 503 if another long computation runs for the project.
+    It is read without turns and connections, since the client may be slow. Afterwards
+    the request has no turn, and may wait for the stores like a new one. Raises 429, or
+    503 if another long computation runs for the project.
     """
-    request = current_request()
+    request, turns = current_request(), own_turns()
+    if request.endpoint == ANSWER:
+        request.max_form_parts = MAX_FIELDS
     most = timeouts.LIMITS.import_bytes + MAX_BODY_BYTES  # with the other fields
     is_large = MAX_BODY_BYTES < (request.content_length or 0) <= most
-    if request.endpoint == UPLOAD and is_large:
-        _count(project_id := dashboard.current_project().id)
-        request.max_body_bytes = most
-        request.environ[BODY_SECONDS] = timeouts.LIMITS.upload_seconds
-        _read_body()
-        dashboard.acquire_exclusively(project_id)
+    if not is_large or request.endpoint != UPLOAD:
+        return
+    _count(project_id := dashboard.current_project().id)
+    request.max_body_bytes = most
+    request.environ[BODY_SECONDS] = timeouts.LIMITS.upload_seconds
+    turns.release()
+    close_connections()
+    try:
+        request.stream  # noqa: B018 (it is a cached property)
+    finally:
+        deadline.set(clock.monotonic() + timeouts.LIMITS.stores_seconds)
+        # A request that took long to send waits longer before it is refused.
+        turns.until = clock.monotonic() + timeouts.LIMITS.send_seconds
+    dashboard.acquire_exclusively(project_id)
 
 
 def _count(project_id: int) -> None:
@@ -37,19 +50,3 @@ def _count(project_id: int) -> None:
     decision = limiter_of(current_app).strategy.hit_all(of_project)
     sent = f"{LARGE_FILES.amount} files above {MAX_BODY_BYTES // 1024} KiB"
     dashboard.require_granted(decision, f"Your project has sent {sent} today")
-
-
-def _read_body() -> None:
-    """Read the body without turns and connections, since the client may be slow.
-
-    Afterwards the request has no turn, and may wait for the stores like a new one.
-    """
-    turns = own_turns()
-    turns.release()
-    close_connections()
-    try:
-        current_request().stream  # noqa: B018 (it is a cached property)
-    finally:
-        deadline.set(clock.monotonic() + timeouts.LIMITS.stores_seconds)
-        # A request that took long to send waits longer before it is refused.
-        turns.until = clock.monotonic() + timeouts.LIMITS.send_seconds
