@@ -247,14 +247,6 @@ def test_full_project_gets_nothing(import_text: Import, project: Project):
     assert printed(import_text(HEAD + "A,Dogs\nB,7\n")) == "2"
 
 
-def test_export_is_read_back(flask: Callable, import_text: Import, project: Project):
-    add_pet(project, "=1+1")
-    text = flask("animals", "export", "--project", "shelter").stdout_bytes
-    assert text.startswith(b"id,name,categoryId,category,status")
-    result = import_text(text)
-    assert (result.stdout, result.stderr) == ("0\n", "")
-
-
 def test_what_has_to_be_chosen_is_told_with_its_option(import_text: Import):
     [asked] = faults(import_text("ID,name,category\n9,Luna,Cats\n"))
     assert asked.startswith("0 of 1 numbers are animals here, 0 of them with that name")
