@@ -52,12 +52,13 @@ plant: $(VENV)/test.stamp ## Plant bugs to see whether the simulation finds them
 torture: $(VENV)/test.stamp ## Run the fault injection campaigns (TIMES=30: an hour)
 	TIMES=$(TIMES) $(BIN)/pytest tests/together/torture tests/together/test_all_routes.py
 
-DEBIAN_PACKAGES := buildah chromium caddy curl firefox-esr libreoffice-calc-nogui mmdebstrap \
-	nginx-light pebble pgbouncer postgresql prometheus redis-server systemd
+DEBIAN_PACKAGES := buildah chromium caddy curl etcd-server firefox-esr haproxy \
+	libreoffice-calc-nogui mmdebstrap nginx-light patroni pebble pgbouncer postgresql \
+	prometheus redis-server systemd
 
 e2e: $(VENV)/e2e.stamp $(VENV)/before.stamp ## Run the end-to-end tests: browser, proxies, platform
-	@for program in buildah chromium caddy curl firefox-esr mmdebstrap nginx pebble \
-		pebble-challtestsrv pgbouncer promtool redis-server soffice systemd-analyze; do \
+	@for program in buildah chromium caddy curl etcd firefox-esr haproxy mmdebstrap nginx \
+		patroni pebble pebble-challtestsrv pgbouncer promtool redis-server soffice systemd-analyze; do \
 		command -v $$program > /dev/null || \
 			{ echo "$$program is missing: apt-get install $(DEBIAN_PACKAGES)"; exit 1; }; \
 	done

@@ -326,9 +326,7 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
         if clock.monotonic() < self._refuses_until:
             refusal, reason = self._refusal
             raise refusal(f"a moment ago: {reason}")
-        options = {"client_encoding": "utf8"}
-        if self._has_time_limits:
-            options["target_session_attrs"] = "read-write"
+        options = {"client_encoding": "utf8", "target_session_attrs": "read-write"}
         try:
             params = conninfo_to_dict(self.database, **options)
             seconds = seconds_left(limits.resolve_seconds)

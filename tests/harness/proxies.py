@@ -17,9 +17,9 @@ class Proxy(ThreadingTCPServer):
     request_queue_size = 256
     daemon_threads = True
 
-    def __init__(self, target: int) -> None:
+    def __init__(self, target: int, host: str) -> None:
         super().__init__(("127.0.0.1", 0), _Connection)
-        self.target = target  # where new connections lead to
+        self.target, self.host = target, host  # where new connections lead to
         self.port = self.server_address[1]
         self.passes = threading.Event()
         self.sockets: list[socket.socket] = []
@@ -46,7 +46,7 @@ class _Connection(BaseRequestHandler):
     def handle(self) -> None:
         self._passes = self.server.passes
         self._passes.wait()
-        address = ("127.0.0.1", self.server.target)
+        address = (self.server.host, self.server.target)
         with suppress(OSError), socket.create_connection(address, 5) as target:
             target.settimeout(None)
             sides = (self.request, target)
@@ -71,9 +71,9 @@ class _Connection(BaseRequestHandler):
 
 
 @contextmanager
-def proxy(target: int) -> Iterator[Proxy]:
+def proxy(target: int, host: str = "127.0.0.1") -> Iterator[Proxy]:
     """Run a proxy in front of that port for the duration of the block."""
-    proxy = Proxy(target)
+    proxy = Proxy(target, host)
     with listening(proxy):
         try:
             yield proxy
