@@ -72,7 +72,7 @@ def test_upgrade_and_rollback_fail_no_request_and_lose_nothing(
             require("the release before", cast.deeds(old))
             with writing(client, "upgrade") as ledger:
                 with opened(environ):
-                    for step in migrator.migrate_in_steps():
+                    for step in migrator.migrate():
                         require(f"before, after {step}", cast.deeds(old))
                 gunicorn = servers.gunicorn(tmp_path, environ, limits=NOTING)
                 new = stack.enter_context(gunicorn)
