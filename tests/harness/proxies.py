@@ -17,7 +17,7 @@ class Proxy(ThreadingTCPServer):
     request_queue_size = 256
     daemon_threads = True
 
-    def __init__(self, target: int, host: str) -> None:
+    def __init__(self, target: int, host: str = "127.0.0.1") -> None:
         super().__init__(("127.0.0.1", 0), _Connection)
         self.target, self.host = target, host  # where new connections lead to
         self.port = self.server_address[1]

@@ -222,7 +222,7 @@ def test_refused_form_is_shown_again(browser: Browser, use_up: Callable, clock: 
     fields = {"name": "Ömer", "categoryId": "7", "idempotency_key": "x"}
     use_up()
     page = browser.submit(ANIMALS, **fields)
-    assert "kept what you typed: Ömer 7 Send again" in words(page)
+    assert "kept what you typed: Ömer Category 7 Send again" in words(page)
     sent = dict(re.findall('type="hidden" name="(.+)" value="(.+)"', page.text))
     clock.move(seconds=int(page.headers["Retry-After"]))
     for _ in range(2):

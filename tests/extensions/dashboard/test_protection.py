@@ -184,7 +184,7 @@ def test_outage_is_a_503(browser: Browser, app: Flask, monkeypatch: pytest.Monke
             assert answer.headers["Retry-After"] == "1"
             assert "melted" not in answer.text
         answer = browser.submit("/dashboard/animals", name="Rex", categoryId="7")
-        assert "kept what you typed: Rex 7 Send again" in words(answer)
+        assert "kept what you typed: Rex Category 7 Send again" in words(answer)
         assert "pet_secret" not in browser.submit(SIGN_IN, key="pet_secret").text
     assert browser.get("/dashboard").status_code == 200
 
