@@ -93,6 +93,35 @@ def test_going_back_after_a_corrected_error_shows_a_page(page: Page, key: str):
         expect(page.get_by_role("heading", name="Animals")).to_be_visible()
 
 
+def test_the_way_back_to_a_list_keeps_its_filters(page: Page, key: str):
+    sign_in(page, key)
+    add_animal(page, "Luna", "Dogs")
+    page.goto(f"{DASHBOARD}/animals?status=available&sort=name")
+    page.get_by_role("link", name="Luna", exact=True).click()
+    page.get_by_role("link", name="All animals").click()
+    expect(page).to_have_url(f"{DASHBOARD}/animals?status=available&sort=name")
+
+
+def test_keyboard_is_at_the_notice_and_one_key_from_the_row(page: Page, key: str):
+    sign_in(page, key)
+    add_animal(page, "Luna", "Dogs")
+    page.goto(f"{DASHBOARD}/categories")
+    page.locator("summary").filter(has_text="Rename").click()
+    name = page.get_by_label("Name").last
+    expect(name).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(name).to_be_hidden()
+    page.goto(f"{DASHBOARD}/animals")
+    page.get_by_role("link", name="Luna", exact=True).click()
+    page.get_by_role("button", name="Reserve").click()
+    expect(page.get_by_role("status")).to_be_focused()
+    page.goto(f"{DASHBOARD}/orders")
+    page.get_by_role("button", name="Adopted").click()
+    expect(page.get_by_role("status")).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_role("link", name="Luna", exact=True)).to_be_focused()
+
+
 @pytest.mark.parametrize(
     ("options", "zone"),
     [(KATHMANDU, "GMT+5:45"), (KATHMANDU | NO_SCRIPT, "UTC")],
