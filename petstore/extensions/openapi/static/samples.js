@@ -50,7 +50,7 @@ document.getElementById("access").addEventListener("input", fill);
 fill();
 
 // Strings, comments and words of the languages have colours of their own.
-const KINDS = /(?<string>"[^"\n]*"|'[^'\n]*')|(?<comment>(?:#|\/\/) .*)|(?<word>\b(?:async|await|const|def|for|from|if|import|in|let|new|print|return|try|while|with|curl|export)\b)/g;
+const KINDS = /(?<string>"[^"\n]*"|'[^'\n]*')|(?<comment>(?:#|\/\/) .*)|(?<word>\b(?:async|await|const|curl|def|export|import|let|new|return|try|while)\b)/g;
 function colour() {
   const found = { string: [], comment: [], word: [] };
   const texts = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
