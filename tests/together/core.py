@@ -33,7 +33,15 @@ OF_LIBRARIES = (
 )
 # What a template reads, settings, which are checked before anything forks, and the list
 # of the extensions.
-ELSEWHERE = ("audience", "domain", "contact", "HTTPS_PORT", "INTERFACE", "checks")
+ELSEWHERE = (
+    "audience",
+    "picture",
+    "domain",
+    "contact",
+    "HTTPS_PORT",
+    "INTERFACE",
+    "checks",
+)
 # What the core has for extensions alone, and why it is not theirs: ten names at most.
 FOR_EXTENSIONS = {
     "what differs between the engines is a method of each": ("position", "scan"),
