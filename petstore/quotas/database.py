@@ -26,7 +26,7 @@ class Counter(CounterModel):
     most = BigIntegerField()
 
     class Meta:
-        table_name = "window_counter"  # the table `counter` is that of release 1.2.0
+        table_name = "window_counter"  # as release 1.4.0 has it
         # The database refuses a statement as a whole if a window of it has no room.
         constraints = [peewee.Check("used <= most")]
 

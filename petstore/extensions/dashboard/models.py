@@ -117,8 +117,8 @@ class Upload(BaseModel):
     name = peewee.TextField()
     content = peewee.BlobField()
     at_ms = peewee.BigIntegerField(index=True)
-    # How somebody has chosen to read it, after its name: release 1.3.0, which may run
-    # beside this one, leaves here what was chosen for the file before.
+    # How somebody has chosen to read it, after its name: what was chosen for the file
+    # before has another one.
     choices = peewee.TextField(null=True)
 
     @classmethod
