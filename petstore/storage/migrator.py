@@ -95,7 +95,11 @@ def _runners(databases: Databases | None) -> Iterator[tuple[Engine, Runner]]:
 
 
 def _apply(database: Engine, runner: Runner, step: Migration) -> bool:
-    """Apply a step in a transaction; return whether no other process has done so."""
+    """Apply a step in a transaction; return whether no other process has done so.
+
+    A step locks at most one table for writers, since two would be a deadlock with
+    requests that use both.
+    """
     with database.atomic():
         database.lock_until_commit(MIGRATION_LOCK)
         is_pending = step in _pending(runner)

@@ -1,4 +1,4 @@
-"""What release 1.3.0 has left, and what was only there for releases before 1.4.0.
+"""What release 1.3.0 has left, and the roles of keys for releases before 1.4.0.
 
 The indexes `pet_outdated` and `pet_order_outdated`, and the column `is_public`, stay
 for release 1.4.0, which may run beside this one; the release after this one drops them.
@@ -8,8 +8,6 @@ from playhouse.migrations import MigrationError
 
 # As the indexes have it.
 OUTDATED = "SUBSTR({}, 1, 1) != '\x1f'"
-# Of the checks for rows of release 1.1.0.
-INDEXES = ("project_id", "category_project_id_id", "pet_id", "pet_order_id")
 
 
 def up(migrator, db):
@@ -21,6 +19,4 @@ def up(migrator, db):
                 "release 1.3.0 has left names that searches do not find; "
                 "serve with release 1.4.0 for some minutes, which completes them"
             )
-    for name in INDEXES:
-        db.execute_sql(f"DROP INDEX {name}")
     db.execute_sql("UPDATE api_key SET role = 'public' WHERE is_public")

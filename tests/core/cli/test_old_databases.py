@@ -15,6 +15,14 @@ from petstore.storage.database import opened_databases
 from tests.harness.stage import opened
 
 STEPS = Path(migrator.__file__).parent / "migrations"
+# Tables that this transaction has locked for all writers.
+LOCKED = """
+SELECT relname FROM pg_locks JOIN pg_class ON pg_class.oid = relation
+WHERE pid = pg_backend_pid() AND relkind = 'r' AND relname != 'migration'
+AND mode IN (
+  'ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock'
+)
+"""
 REX = {"name": "Rex", "category_id": 7, "status": "available"}
 PROJECT = (
     "INSERT INTO project (slug, name, plan, created_ms, rows_held)"
@@ -69,6 +77,16 @@ def test_database_that_release_1_3_0_has_left_unfinished_is_refused():
         list(migrator.migrate())
     with pytest.raises(migrator.NotMigrated, match="is pending"):
         migrator.require_migrated()
+
+
+@pytest.mark.parametrize("unmigrated_url", ["postgresql"], indirect=True)
+def test_no_step_locks_two_tables_for_writers():
+    # It would hold one and wait for the other, as a writer does the other way round.
+    is_done = False
+    while not is_done:
+        with db.atomic():
+            is_done = next(migrator.migrate(), None) is None
+            assert len({*db.execute_sql(LOCKED)}) <= 1
 
 
 def test_ids_are_never_used_twice():

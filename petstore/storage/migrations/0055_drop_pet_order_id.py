@@ -1,0 +1,5 @@
+"""An index of the checks for rows of release 1.1.0."""
+
+
+def up(migrator, db):
+    db.execute_sql("DROP INDEX pet_order_id")
