@@ -1,7 +1,7 @@
 """SQLite and PostgreSQL behind Peewee.
 
 The rest of the service uses the names below. What handles the databases as a whole uses
-`database`, `migrator` and `tables`, too.
+`database` and `migrator`, too.
 """
 
 from petstore.storage.engine import NEVER as NEVER

@@ -1,7 +1,6 @@
 """Migrates both databases to the current schema, one step at a time."""
 
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +34,7 @@ def migrate(databases: Databases | None = None) -> Iterator[str]:
 
     Any number of processes may do so at once: each step is recorded under a lock.
     """
-    for database, runner in _runners(databases):
+    for database, runner in runners(databases):
         database.create()
         while pending := _pending(runner):
             if _apply(database, runner, pending[0]):
@@ -44,7 +43,7 @@ def migrate(databases: Databases | None = None) -> Iterator[str]:
 
 def require_migrated() -> None:
     """Raise `NotMigrated`, with a line for the operator, if a migration is pending."""
-    for database, runner in _runners(None):
+    for database, runner in runners(None):
         try:
             pending = _pending(runner)
         except peewee.DatabaseError as error:
@@ -59,26 +58,11 @@ def require_migrated() -> None:
             )
 
 
-def made_tables() -> tuple[list[str], list[str]]:
-    """Return the tables that the migrations make, of the data and of the counters.
-
-    A schema may contain tables of others, so this makes ours once more, in memory.
-    """
-    made = []
-    for _, runner in _runners(None):
-        with closing(peewee.SqliteDatabase(":memory:")) as scratch:
-            Runner(scratch, runner.directory, runner.table_name).up()
-            tables = {*scratch.get_tables()} - {runner.table_name, "sqlite_sequence"}
-            made.append(sorted(tables))
-    data, counts = made
-    return data, counts
-
-
 def newer_version() -> str | None:
     """Return a sentence if a newer version of the service has migrated the database."""
     unknown = [
         step.name
-        for _, runner in _runners(None)
+        for _, runner in runners(None)
         for step in runner.status()
         if step.idx > runner.migrations()[-1].idx
     ]
@@ -86,7 +70,7 @@ def newer_version() -> str | None:
     return f"{by} ({unknown[-1]})" if unknown else None
 
 
-def _runners(databases: Databases | None) -> Iterator[tuple[Engine, Runner]]:
+def runners(databases: Databases | None) -> Iterator[tuple[Engine, Runner]]:
     """Yield each database with Peewee's runner for its migrations."""
     db, counters = databases or opened_databases()
     yield db, KnowingRunner(db, str(_DIRECTORY), table_name="migration")

@@ -12,8 +12,6 @@ from petstore.models.orders import Order
 from petstore.models.pets import Pet
 from petstore.models.projects import Project, take_rows
 from petstore.storage import db
-from petstore.storage.database import opened_databases
-from petstore.storage.tables import StoredTable, stored_tables
 
 # Its model is the dashboard's, which may be away.
 SESSIONS = Table("session")
@@ -66,34 +64,37 @@ def delete_project(project: Project) -> None:
 
 
 def _delete_rows(project_id: int) -> None:
+    """Delete all rows that refer to the project or to its keys.
+
+    The database says which do, not the models: those of an extension that is away are
+    not loaded, but its rows are there.
+    """
     keys = [key.id for key in Key.select(Key.id).where(Key.project == project_id)]
-    owners = {Project._meta.table_name: [project_id], Key._meta.table_name: keys}
-    tables, _ = stored_tables(opened_databases())
-    for table in reversed(tables):
-        for column, referred in table.references.items():
-            for owner_id in owners.get(referred, ()):
-                _delete_in_batches(table, column, owner_id)
+    for owner, ids in ((Key, keys), (Project, [project_id])):
+        for name in db.get_tables():
+            for foreign in db.get_foreign_keys(name):
+                if foreign.dest_table == owner._meta.table_name:
+                    names = dict.fromkeys([foreign.column, *db.get_primary_keys(name)])
+                    for each in ids:
+                        _delete_in_batches(Table(name), [*names], each)
     Project.delete().where(Project.id == project_id).execute()
 
 
-def _delete_in_batches(table: StoredTable, name: str, value: int) -> None:
-    """Delete the rows whose column has the value, in the order of its index.
+def _delete_in_batches(table: Table, names: list[str], value: int) -> None:
+    """Delete the rows whose first column has the value, in the order of its index.
 
     Each batch begins where the last one has ended. Otherwise PostgreSQL would read the
     deleted rows of the index again.
     """
-    source, columns = (
-        table.table,
-        table.columns(list(dict.fromkeys([name, *table.key]))),
-    )
+    columns = [Column(table, name) for name in names]
     rest = columns[0] == value
     while True:
         with db.atomic():
-            rows = source.select(*columns).where(rest).order_by(*columns)
+            rows = table.select(*columns).where(rest).order_by(*columns)
             last = rows.offset(timeouts.LIMITS.deleted_rows - 1).limit(1)
             ends = list(last.tuples().execute(db))
             batch = [Tuple(*columns) <= Tuple(*end) for end in ends]
-            source.delete().where(rest, *batch).execute(db)
+            table.delete().where(rest, *batch).execute(db)
         if not ends:
             return
         rest = (Tuple(*columns) > Tuple(*ends[0])) & (columns[0] <= value)

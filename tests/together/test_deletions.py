@@ -15,11 +15,11 @@ from peewee import Column, Table, fn
 
 from petstore import create_app
 from petstore.extensions import EXTENSIONS
+from petstore.extensions.operations.tables import stored_tables
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.settings import read_settings
 from petstore.storage.database import databases_at
-from petstore.storage.tables import stored_tables
 from tests.extensions.operations.contents import contents, fill
 from tests.harness import databases
 from tests.harness.clocks import Clock

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from peewee import Database, Tuple, chunked
 
+from petstore.extensions.operations.tables import StoredTable, stored_tables
 from petstore.storage import Row, migrator
 from petstore.storage.database import (
     Databases,
@@ -16,7 +17,6 @@ from petstore.storage.database import (
     databases_at,
     opened_databases,
 )
-from petstore.storage.tables import StoredTable, stored_tables
 
 OWNER_ALONE = 0o600
 READ_AT_ONCE = 1000  # rows; a statement may have 32,766 values

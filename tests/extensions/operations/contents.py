@@ -6,6 +6,7 @@ from petstore.extensions.dashboard.merges import Merge
 from petstore.extensions.dashboard.models import Session, Upload
 from petstore.extensions.hosting.models import Domain
 from petstore.extensions.operations.copies import read, snapshot
+from petstore.extensions.operations.tables import stored_tables
 from petstore.extensions.sheets.models import Import
 from petstore.models import flush_queues
 from petstore.models.callers import Caller
@@ -13,7 +14,6 @@ from petstore.models.categories import Category
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.storage.database import Databases, opened_databases
-from petstore.storage.tables import stored_tables
 from tests.harness.clocks import Clock
 
 

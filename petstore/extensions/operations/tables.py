@@ -1,13 +1,15 @@
 """The tables that the migrations have made, as a database itself describes them.
 
-Deleting a project and copying everything go through these, not through the models: the
-models of an extension that is away are not loaded, but its rows are there.
+A copy goes through these, not through the models: the models of an extension that is
+away are not loaded, but its rows are there.
 """
 
+from contextlib import closing
 from graphlib import TopologicalSorter
 from typing import NamedTuple
 
-from peewee import Column, Table
+from peewee import Column, SqliteDatabase, Table
+from playhouse.migrations import Runner
 
 from petstore.storage import migrator
 from petstore.storage.database import Databases, Engine
@@ -32,8 +34,22 @@ def stored_tables(databases: Databases) -> list[list[StoredTable]]:
     """Return the tables of each database, each after those to which it refers."""
     return [
         _described(database, names)
-        for database, names in zip(databases, migrator.made_tables(), strict=True)
+        for database, names in zip(databases, _made_tables(), strict=True)
     ]
+
+
+def _made_tables() -> list[list[str]]:
+    """Return the tables that the migrations make, of the data and of the counters.
+
+    A schema may contain tables of others, so this makes ours once more, in memory.
+    """
+    made = []
+    for _, runner in migrator.runners(None):
+        with closing(SqliteDatabase(":memory:")) as scratch:
+            Runner(scratch, runner.directory, runner.table_name).up()
+            tables = {*scratch.get_tables()} - {runner.table_name, "sqlite_sequence"}
+            made.append(sorted(tables))
+    return made
 
 
 def _described(database: Engine, names: list[str]) -> list[StoredTable]:
