@@ -37,9 +37,19 @@ MANY, BATCHES = 2_000, 20  # rows in each of two projects, and batches of one
 COUNTED = {"window_counter", "strike"}  # which are deleted when they are outdated
 
 
+# A row that is referred to otherwise would have to wait for those that refer to it.
+REFERRED = {"project", "api_key", "session"}
+
+
 @pytest.fixture
 def delete(flask: Callable) -> Callable[[], Result]:
     return lambda: flask("projects", "delete", "shelter", "--yes")
+
+
+@pytest.mark.usefixtures("database")
+def test_rows_refer_only_to_what_goes_last_or_takes_them_along():
+    keys = [key for table in db.get_tables() for key in db.get_foreign_keys(table)]
+    assert {key.dest_table for key in keys} == REFERRED
 
 
 @of_both_engines
