@@ -46,7 +46,7 @@ def delete(flask: Callable) -> Callable[[], Result]:
     return lambda: flask("projects", "delete", "shelter", "--yes")
 
 
-@pytest.mark.usefixtures("database")
+@pytest.mark.usefixtures("project")
 def test_rows_refer_only_to_what_goes_last_or_takes_them_along():
     keys = [key for table in db.get_tables() for key in db.get_foreign_keys(table)]
     assert {key.dest_table for key in keys} == REFERRED
