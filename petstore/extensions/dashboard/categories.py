@@ -8,32 +8,11 @@ from peewee import SQL, fn
 
 from petstore import timeouts
 from petstore.concurrency import call_within
-from petstore.extensions.dashboard.forms import (
-    EMPTY,
-    UNCHANGED,
-    Form,
-    Outcome,
-    filled_in,
-    idempotent,
-    loads_form,
-)
-from petstore.extensions.dashboard.listing import Cursor, Listing, ListPage
+from petstore.extensions.dashboard import forms, listing, schemas, typed_names
 from petstore.extensions.dashboard.lists import read_list, read_query
 from petstore.extensions.dashboard.merges import Merge
 from petstore.extensions.dashboard.pages import PageBlueprint
-from petstore.extensions.dashboard.schemas import (
-    CategoryChangeForm,
-    CategoryForm,
-    CategoryMergeForm,
-    ListQuery,
-)
 from petstore.extensions.dashboard.sessions import current_project, takes_long
-from petstore.extensions.dashboard.typed_names import (
-    labels_of,
-    new_category,
-    require_category,
-    require_free,
-)
 from petstore.models.categories import Category
 from petstore.models.grants import WRITE
 from petstore.models.pets import Pet, remove_category
@@ -53,31 +32,31 @@ bp = PageBlueprint(
 
 
 @bp.get("")
-def categories(form: Form = EMPTY, category_id: int | None = None) -> str:
+def categories(form: forms.Form = forms.EMPTY, category_id: int | None = None) -> str:
     """List categories by id; the form renames the category, or adds one without it."""
     project_id = current_project().id
-    page = read_list(INDEX, ListQuery(), list_categories)
-    form = filled_in(form, url_for(INDEX))
-    forms = {
-        row.id: filled_in(EMPTY, url_for(RENAME, category_id=row.id))
-        or Form.showing({"name": row.name or ""})
+    page = read_list(INDEX, schemas.ListQuery(), list_categories)
+    form = forms.filled_in(form, url_for(INDEX))
+    own_forms = {
+        row.id: forms.filled_in(forms.EMPTY, url_for(RENAME, category_id=row.id))
+        or forms.Form.showing({"name": row.name or ""})
         for row in page.rows
     }
-    if category_id in forms:
-        forms[category_id], form = form, EMPTY
+    if category_id in own_forms:
+        own_forms[category_id], form = form, forms.EMPTY
     return render_template(
         "categories.html",
         page=page,
-        forms=forms,
+        forms=own_forms,
         form=form,
         animals=count_animals(project_id, {row.id for row in page.rows}),
         most=MOST_OF_CATEGORY,
     )
 
 
-def list_categories(project_id: int, cursor: Cursor) -> ListPage:
+def list_categories(project_id: int, cursor: listing.Cursor) -> listing.ListPage:
     of_project = ((Category.project, project_id),)
-    return Listing(Category, of_project, is_descending=False).show(cursor)
+    return listing.Listing(Category, of_project, is_descending=False).show(cursor)
 
 
 def count_animals(project_id: int, ids: set[int]) -> dict[int, int]:
@@ -93,35 +72,35 @@ def count_animals(project_id: int, ids: set[int]) -> dict[int, int]:
 
 
 @bp.post("")
-@loads_form(CategoryForm(), form_page=categories)
-@idempotent
-def add_category(name: str) -> Outcome:
-    parameters, _ = read_query(ListQuery())
-    category_id = new_category(current_project().id, name)
+@forms.loads_form(schemas.CategoryForm(), form_page=categories)
+@forms.idempotent
+def add_category(name: str) -> forms.Outcome:
+    parameters, _ = read_query(schemas.ListQuery())
+    category_id = typed_names.new_category(current_project().id, name)
     said = f"Added the category {name} (no. {category_id})."
-    return Outcome(INDEX, said, parameters, {"category": category_id})
+    return forms.Outcome(INDEX, said, parameters, {"category": category_id})
 
 
 @bp.post("/<id:category_id>")
-@loads_form(CategoryChangeForm(), form_page=categories)
-@idempotent
-def rename_category(category_id: int, **changes: str | None) -> Outcome:
-    parameters, _ = read_query(ListQuery())
+@forms.loads_form(schemas.CategoryChangeForm(), form_page=categories)
+@forms.idempotent
+def rename_category(category_id: int, **changes: str | None) -> forms.Outcome:
+    parameters, _ = read_query(schemas.ListQuery())
     project_id = current_project().id
-    category = require_category(project_id, category_id, "name")
+    category = typed_names.require_category(project_id, category_id, "name")
     old, new = category.name, changes.get("name", category.name)
     if old == new:
-        return Outcome(INDEX, UNCHANGED, parameters)
+        return forms.Outcome(INDEX, forms.UNCHANGED, parameters)
     if new:
-        require_free(project_id, new, category_id)
+        typed_names.require_free(project_id, new, category_id)
     Category.rename(project_id, category_id, new)
     said = f"Renamed category {category_id}: {old or 'no name'} → {new or 'no name'}."
-    return Outcome(INDEX, said, parameters, {"category": category_id})
+    return forms.Outcome(INDEX, said, parameters, {"category": category_id})
 
 
 @bp.post("/<id:category_id>/merge")
 @takes_long
-@loads_form(CategoryMergeForm(), form_page=categories)
+@forms.loads_form(schemas.CategoryMergeForm(), form_page=categories)
 def merge_category(category_id: int, into: int) -> ResponseReturnValue:
     """Join a category with another one; what takes long goes on in the background."""
     begun = begin_merge(category_id=category_id, into=into)
@@ -132,22 +111,22 @@ def merge_category(category_id: int, into: int) -> ResponseReturnValue:
     return begun
 
 
-@idempotent
-def begin_merge(category_id: int, into: int) -> Outcome:
-    parameters, _ = read_query(ListQuery())
+@forms.idempotent
+def begin_merge(category_id: int, into: int) -> forms.Outcome:
+    parameters, _ = read_query(schemas.ListQuery())
     project_id = current_project().id
     Merge.begin(project_id, category_id, into)
-    labels = labels_of(project_id, [category_id, into])
+    labels = typed_names.labels_of(project_id, [category_id, into])
     said = f"Joined {labels[category_id]} with {labels[into]}. "
     said += "Its animals move there, and it is deleted with the last of them."
     facts = {"category": category_id, "removed": True, "into": into}
-    return Outcome(INDEX, said, parameters, facts)
+    return forms.Outcome(INDEX, said, parameters, facts)
 
 
 @bp.post("/<id:category_id>/delete")
-@idempotent
-def delete_category(category_id: int) -> Outcome:
-    parameters, _ = read_query(ListQuery())
+@forms.idempotent
+def delete_category(category_id: int) -> forms.Outcome:
+    parameters, _ = read_query(schemas.ListQuery())
     remove_category(current_project().id, category_id)
     facts = {"category": category_id, "removed": True}
-    return Outcome(INDEX, f"Deleted category {category_id}.", parameters, facts)
+    return forms.Outcome(INDEX, f"Deleted category {category_id}.", parameters, facts)

@@ -9,28 +9,10 @@ from flask import render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from petstore import clock
-from petstore.extensions.dashboard.forms import (
-    EMPTY,
-    UNCHANGED,
-    Form,
-    Outcome,
-    filled_in,
-    go_to,
-    idempotent,
-    loads_form,
-)
+from petstore.extensions.dashboard import forms, schemas
 from petstore.extensions.dashboard.limits import count_new_key
 from petstore.extensions.dashboard.lists import read_query
 from petstore.extensions.dashboard.pages import PageBlueprint
-from petstore.extensions.dashboard.schemas import (
-    KEY_KINDS,
-    KEY_STATUSES,
-    KeyForm,
-    KeyQuery,
-    NewKeyForm,
-    RotationForm,
-    text_of,
-)
 from petstore.extensions.dashboard.sessions import current_project
 from petstore.extensions.dashboard.sign_in import NOT_CONFIRMED, is_confirmed
 from petstore.models import NotFound
@@ -50,7 +32,7 @@ from petstore.storage import db
 
 SHOWN_FACTS["key_changed"] = ("key", "label", "per_minute", "per_day", "origins", "was")
 INDEX = "keys.keys"
-CHANGE_FORM = KeyForm()
+CHANGE_FORM = schemas.KeyForm()
 # The fields at which errors of rules are shown.
 FIELDS = {
     OneLimitMissing: "per_day",
@@ -65,31 +47,31 @@ ISSUED_BEFORE = (
 
 
 # Decorates a view that issues a key.
-issues_key = partial(idempotent, count=count_new_key)
+issues_key = partial(forms.idempotent, count=count_new_key)
 # With the reserve, a key that uses up the limits can still be revoked by another one.
 bp = PageBlueprint("keys", __name__, "/keys", required_role=FULL, has_reserve=True)
 
 
 @bp.get("")
-def keys(form: Form = EMPTY) -> str:
-    _, parameters = read_query(KeyQuery())
+def keys(form: forms.Form = forms.EMPTY) -> str:
+    _, parameters = read_query(schemas.KeyQuery())
     rows = list_keys(current_project().id, parameters["status"])
     return render_template(
         "keys.html",
         keys=rows,
         totals=totals_of(rows),
-        statuses=KEY_STATUSES,
-        kinds=KEY_KINDS,
+        statuses=schemas.KEY_STATUSES,
+        kinds=schemas.KEY_KINDS,
         quota=current_project().quota,
-        form=filled_in(form, url_for(INDEX)),
+        form=forms.filled_in(form, url_for(INDEX)),
         **parameters,
     )
 
 
 @bp.post("")
-@loads_form(NewKeyForm(), form_page=keys, fields=FIELDS)
+@forms.loads_form(schemas.NewKeyForm(), form_page=keys, fields=FIELDS)
 @issues_key
-def issue_key(label: str | None, days: int | None, **granted: Any) -> Outcome:
+def issue_key(label: str | None, days: int | None, **granted: Any) -> forms.Outcome:
     expires_ms = clock.now_ms() + days * clock.MS_PER_DAY if days else None
     grant = Grant(**granted)
     project = current_project()
@@ -98,10 +80,10 @@ def issue_key(label: str | None, days: int | None, **granted: Any) -> Outcome:
 
 
 @bp.get("/<prefix>")
-def key(prefix: str, form: Form = EMPTY) -> str:
+def key(prefix: str, form: forms.Form = forms.EMPTY) -> str:
     key = _own_key(prefix)
-    change = filled_in(form, url_for(".key", prefix=prefix))
-    kept = {name: text_of(getattr(key, name)) for name in CHANGE_FORM.fields}
+    change = forms.filled_in(form, url_for(".key", prefix=prefix))
+    kept = {name: schemas.text_of(getattr(key, name)) for name in CHANGE_FORM.fields}
     return render_template(
         "key.html",
         key=key,
@@ -114,20 +96,20 @@ def key(prefix: str, form: Form = EMPTY) -> str:
 
 
 @bp.post("/<prefix>")
-@loads_form(CHANGE_FORM, form_page=key, fields=FIELDS)
-@idempotent
-def change_key(prefix: str, label: str | None, **granted: Any) -> Outcome:
+@forms.loads_form(CHANGE_FORM, form_page=key, fields=FIELDS)
+@forms.idempotent
+def change_key(prefix: str, label: str | None, **granted: Any) -> forms.Outcome:
     found = _own_key(prefix)
     grant = Grant(found.role, **granted)
     is_changed = change(found, grant, label)
-    said = f"Saved the key. {grant.note}".rstrip() if is_changed else UNCHANGED
-    return Outcome("keys.key", said, {"prefix": prefix})
+    said = f"Saved the key. {grant.note}".rstrip() if is_changed else forms.UNCHANGED
+    return forms.Outcome("keys.key", said, {"prefix": prefix})
 
 
 @bp.post("/<prefix>/rotate")
-@loads_form(RotationForm(), form_page=key)
+@forms.loads_form(schemas.RotationForm(), form_page=key)
 @issues_key
-def rotate_key(prefix: str, grace: int) -> Outcome:
+def rotate_key(prefix: str, grace: int) -> forms.Outcome:
     old = _own_key(prefix)
     new_key = old.rotate(grace)
     return _show_once(new_key, _own_key(prefix))
@@ -146,15 +128,17 @@ def revoke_key(prefix: str) -> ResponseReturnValue:
         if not is_confirmed():
             return key(prefix, NOT_CONFIRMED), 403
         found.revoke()
-    return go_to("keys.key", "Revoked the key. It no longer works.", prefix=prefix)
+    return forms.go_to(
+        "keys.key", "Revoked the key. It no longer works.", prefix=prefix
+    )
 
 
 @bp.post("/<prefix>/unban")
-@idempotent
-def unban_key(prefix: str) -> Outcome:
+@forms.idempotent
+def unban_key(prefix: str) -> forms.Outcome:
     _own_key(prefix).unban()
     said = "Ended the ban. The key works again."
-    return Outcome("keys.key", said, {"prefix": prefix})
+    return forms.Outcome("keys.key", said, {"prefix": prefix})
 
 
 def list_keys(project_id: int, status: str) -> list[Key]:
@@ -201,7 +185,7 @@ def _is_last_full(key: Key) -> bool:
     return [full.id for full in keys.where(Key.role == FULL, stays)] == [key.id]
 
 
-def _show_once(new_key: str, old: Key | None = None, note: str = "") -> Outcome:
+def _show_once(new_key: str, old: Key | None = None, note: str = "") -> forms.Outcome:
     prefix = new_key[:PREFIX_LENGTH]
     key = _own_key(prefix)
     api = f"{request.host_url}v1"
@@ -214,4 +198,4 @@ def _show_once(new_key: str, old: Key | None = None, note: str = "") -> Outcome:
         api=api,
         web_page=render_template("web_page.html", key=new_key, api=api),
     )
-    return Outcome("keys.key", ISSUED_BEFORE, {"prefix": prefix}, page=page)
+    return forms.Outcome("keys.key", ISSUED_BEFORE, {"prefix": prefix}, page=page)

@@ -7,30 +7,14 @@ from flask import render_template, request, url_for
 from peewee import fn
 
 from petstore import clock
-from petstore.extensions.dashboard.forms import (
-    EMPTY,
-    UNCHANGED,
-    Form,
-    Outcome,
-    filled_in,
-    idempotent,
-    loads_form,
-)
+from petstore.extensions.dashboard import forms, listing, schemas
 from petstore.extensions.dashboard.histories import (
     actor_text,
     find_removal,
     removal_text,
 )
-from petstore.extensions.dashboard.listing import (
-    Cursor,
-    Listing,
-    ListPage,
-    count_each,
-    read_search,
-)
 from petstore.extensions.dashboard.lists import read_list, read_query
 from petstore.extensions.dashboard.pages import PageBlueprint
-from petstore.extensions.dashboard.schemas import OrderChangeForm, OrderListQuery
 from petstore.extensions.dashboard.sessions import current_project
 from petstore.models import NotFound
 from petstore.models.grants import WRITE
@@ -51,54 +35,54 @@ bp = PageBlueprint(
 @bp.get("")
 def orders() -> str:
     project_id = current_project().id
-    page = read_list(INDEX, OrderListQuery(), list_orders)
+    page = read_list(INDEX, schemas.OrderListQuery(), list_orders)
     counts: dict[str, Any] = dict.fromkeys(STATUSES)
     if not page.is_search:
         of_project = ((Order.project, project_id),)
-        counts = count_each(of_project, Order.status, STATUSES)
+        counts = listing.count_each(of_project, Order.status, STATUSES)
     names = animal_names(project_id, page.rows)
     return render_template("orders.html", page=page, counts=counts, names=names)
 
 
 @bp.get("/<id:order_id>")
-def order(order_id: int, form: Form = EMPTY) -> str:
+def order(order_id: int, form: forms.Form = forms.EMPTY) -> str:
     project_id = current_project().id
     order = get_whole(Order, project_id, order_id)
-    form = filled_in(form, url_for(ORDER, order_id=order_id))
+    form = forms.filled_in(form, url_for(ORDER, order_id=order_id))
     return render_template(
         "order.html",
         order=order,
         pet_name=animal_names(project_id, [order]).get(order.pet_id),
-        form=form or Form.showing({"reference": order.reference or ""}),
+        form=form or forms.Form.showing({"reference": order.reference or ""}),
     )
 
 
 @bp.post("/<id:order_id>")
-@loads_form(OrderChangeForm(), form_page=order)
-@idempotent
-def change_order(order_id: int, **changes: Any) -> Outcome:
+@forms.loads_form(schemas.OrderChangeForm(), form_page=order)
+@forms.idempotent
+def change_order(order_id: int, **changes: Any) -> forms.Outcome:
     project_id = current_project().id
     before = Order.get_own(project_id, order_id)
     if changes.get("reference", before.reference) == before.reference:
-        return Outcome(ORDER, UNCHANGED, {"order_id": order_id})
+        return forms.Outcome(ORDER, forms.UNCHANGED, {"order_id": order_id})
     Order.change(project_id, order_id, **changes)
     said = f"Saved reservation {order_id}."
-    return Outcome(ORDER, said, {"order_id": order_id}, {"order": order_id})
+    return forms.Outcome(ORDER, said, {"order_id": order_id}, {"order": order_id})
 
 
 @bp.post("/<id:order_id>/delete")
-@idempotent
-def delete_order(order_id: int) -> Outcome:
+@forms.idempotent
+def delete_order(order_id: int) -> forms.Outcome:
     Order.remove(current_project().id, order_id)
     said = f"Deleted reservation {order_id}."
-    return Outcome(INDEX, said, facts={"order": order_id, "removed": True})
+    return forms.Outcome(INDEX, said, facts={"order": order_id, "removed": True})
 
 
 @bp.post("/<id:order_id>/complete", defaults={"closed_as": "completed"})
 @bp.post("/<id:order_id>/cancel", defaults={"closed_as": "cancelled"})
-@idempotent
-def close_order(order_id: int, closed_as: str) -> Outcome:
-    parameters, _ = read_query(OrderListQuery())
+@forms.idempotent
+def close_order(order_id: int, closed_as: str) -> forms.Outcome:
+    parameters, _ = read_query(schemas.OrderListQuery())
     project_id = current_project().id
     order = Order.change(project_id, order_id, status=closed_as)
     pet = get_whole(Pet, project_id, order.pet_id)
@@ -112,17 +96,17 @@ def close_order(order_id: int, closed_as: str) -> Outcome:
     reopening = url_for(REOPEN, order_id=order_id, closing=pet.closed_write)
     undo = ("Undo: open the reservation again", reopening)
     links = [("Open the animal", url_for("dashboard_pets.animal", pet_id=pet.id))]
-    return Outcome(place, said, arguments, {"order": order_id}, links, undo)
+    return forms.Outcome(place, said, arguments, {"order": order_id}, links, undo)
 
 
 @bp.post("/<id:order_id>/reopen")
-@idempotent
-def reopen_order(order_id: int) -> Outcome:
+@forms.idempotent
+def reopen_order(order_id: int) -> forms.Outcome:
     """Open an order again; with `closing`, only after that write of its animal."""
     project_id = current_project().id
     pet_name = reopen(project_id, order_id, request.args.get("closing", type=int))
     said = f"Reservation {order_id} is open again, and {pet_name} is reserved."
-    return Outcome(ORDER, said, {"order_id": order_id}, {"order": order_id})
+    return forms.Outcome(ORDER, said, {"order_id": order_id}, {"order": order_id})
 
 
 def get_whole(model: Any, project_id: int, id: int) -> Any:
@@ -133,8 +117,12 @@ def get_whole(model: Any, project_id: int, id: int) -> Any:
 
 
 def list_orders(
-    project_id: int, cursor: Cursor, *, status: str | None = None, name: str = ""
-) -> ListPage:
+    project_id: int,
+    cursor: listing.Cursor,
+    *,
+    status: str | None = None,
+    name: str = "",
+) -> listing.ListPage:
     """Return a page of the project's orders, newest first.
 
     `name` is searched in references and names of animals, or it is the number of an
@@ -143,13 +131,13 @@ def list_orders(
     pet = Pet.select(Pet.folded)
     pet_name = pet.where(Pet.project == Order.project, Pet.id == Order.pet_id)
     either = fn.COALESCE(pet_name, Order.pet_folded, "")
-    number, search = read_search(name, Order.folded.concat(" ").concat(either))
+    number, search = listing.read_search(name, Order.folded.concat(" ").concat(either))
     filters = (
         (Order.project, project_id),
         (Order.pet_id, number),
         (Order.status, status),
     )
-    return Listing(Order, filters, search=search).show(cursor)
+    return listing.Listing(Order, filters, search=search).show(cursor)
 
 
 def animal_names(project_id: int, orders: Iterable[Order]) -> dict[int, str]:
@@ -204,7 +192,7 @@ def deeds_to(project_id: int, pet: Pet, order: Order | None = None) -> str:
     It is what is kept of that: an order that was placed may be deleted.
     """
     deeds = []
-    for newest in list_orders(project_id, Cursor(1), name=f"#{pet.id}").rows:
+    for newest in list_orders(project_id, listing.Cursor(1), name=f"#{pet.id}").rows:
         if order is None or newest.id > order.id:
             who = actor_text(project_id, newest.placed_by)
             deeds.append(f"{who} reserved {pet.name} (reservation {newest.id})")

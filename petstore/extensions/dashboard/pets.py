@@ -7,36 +7,13 @@ from typing import Any
 
 from flask import render_template, request, url_for
 
+from petstore.extensions.dashboard import forms, listing, schemas, typed_names
 from petstore.extensions.dashboard.formats import status
-from petstore.extensions.dashboard.forms import (
-    EMPTY,
-    UNCHANGED,
-    Form,
-    Outcome,
-    filled_in,
-    idempotent,
-    loads_form,
-)
 from petstore.extensions.dashboard.histories import key_labels
-from petstore.extensions.dashboard.listing import (
-    Cursor,
-    Listing,
-    ListPage,
-    count_each,
-    read_search,
-)
 from petstore.extensions.dashboard.lists import read_list
 from petstore.extensions.dashboard.orders import deeds_to, get_whole, list_orders
 from petstore.extensions.dashboard.pages import PageBlueprint
-from petstore.extensions.dashboard.schemas import (
-    AnimalChangeForm,
-    AnimalForm,
-    OrderForm,
-    PetListQuery,
-    text_of,
-)
 from petstore.extensions.dashboard.sessions import current_project
-from petstore.extensions.dashboard.typed_names import labels_of, typed_category
 from petstore.models import BEFORE_ALL, RuleError
 from petstore.models.categories import Category
 from petstore.models.grants import WRITE
@@ -52,7 +29,7 @@ ADD_AGAIN = "dashboard_pets.add_again"
 ORDER_ANIMAL = "dashboard_pets.order_animal"
 SHOWN_ORDERS = 20
 OFFERED_CATEGORIES = 100
-CHANGE_FORM = AnimalChangeForm()
+CHANGE_FORM = schemas.AnimalChangeForm()
 
 bp = PageBlueprint(
     "dashboard_pets", __name__, "/animals", required_role=WRITE, counts_forms=True
@@ -60,11 +37,11 @@ bp = PageBlueprint(
 
 
 @bp.get("")
-def animals(form: Form = EMPTY) -> str:
+def animals(form: forms.Form = forms.EMPTY) -> str:
     project_id = current_project().id
-    page = read_list(ANIMALS, PetListQuery(), list_animals)
+    page = read_list(ANIMALS, schemas.PetListQuery(), list_animals)
     category_id = page.values["category_id"]
-    form = filled_in(form, url_for(ANIMALS))
+    form = forms.filled_in(form, url_for(ANIMALS))
     shown = {pet.category_id for pet in page.rows} | {category_id}
     labels = category_labels(project_id, shown - {None}, form)
     return render_template(
@@ -80,12 +57,16 @@ def animals(form: Form = EMPTY) -> str:
 
 
 @bp.post("")
-@loads_form(AnimalForm(), form_page=animals)
-@idempotent
-def add_animal(category_id: int | str, is_new: bool = False, **members: Any) -> Outcome:
+@forms.loads_form(schemas.AnimalForm(), form_page=animals)
+@forms.idempotent
+def add_animal(
+    category_id: int | str, is_new: bool = False, **members: Any
+) -> forms.Outcome:
     """Add an animal; the form stays open for another one of the same category."""
     project_id = current_project().id
-    number, is_added = typed_category(project_id, category_id, is_new=is_new)
+    number, is_added = typed_names.typed_category(
+        project_id, category_id, is_new=is_new
+    )
     pet = Pet.add(project_id, category_id=number, **members)
     said = f"Added {pet.name} (no. {pet.id})."
     links = [("Open the animal", url_for(ANIMAL, pet_id=pet.id))]
@@ -95,23 +76,23 @@ def add_animal(category_id: int | str, is_new: bool = False, **members: Any) -> 
     url = url_for(WITHDRAW, pet_id=pet.id, added=1)
     undo = ("Undo: remove the animal", url)
     facts, draft = {"animal": pet.id}, (url_for(ANIMALS), {"categoryId": str(number)})
-    return Outcome(ANIMALS, said, facts=facts, links=links, undo=undo, draft=draft)
+    return forms.Outcome(ANIMALS, said, {}, facts, links, undo, draft)
 
 
 @bp.get("/again")
 def add_again() -> str:
     """Show the form that adds an animal, filled in with the one that was removed."""
-    return animals(filled_in(EMPTY, url_for(ADD_AGAIN)))
+    return animals(forms.filled_in(forms.EMPTY, url_for(ADD_AGAIN)))
 
 
 @bp.get("/<id:pet_id>")
-def animal(pet_id: int, form: Form = EMPTY) -> str:
+def animal(pet_id: int, form: forms.Form = forms.EMPTY) -> str:
     """Show one animal; the form corrects or orders it."""
     project_id = current_project().id
     pet = get_whole(Pet, project_id, pet_id)
-    orders = list_orders(project_id, Cursor(SHOWN_ORDERS), name=f"#{pet_id}")
+    orders = list_orders(project_id, listing.Cursor(SHOWN_ORDERS), name=f"#{pet_id}")
     actions = (url_for(each, pet_id=pet_id) for each in (ANIMAL, ORDER_ANIMAL))
-    form = filled_in(form, *actions)
+    form = forms.filled_in(form, *actions)
     labels = category_labels(project_id, {pet.category_id}, form)
     return render_template(
         "pet.html",
@@ -120,30 +101,30 @@ def animal(pet_id: int, form: Form = EMPTY) -> str:
         orders=orders,
         labels=labels,
         statuses=STATUSES,
-        form=replace(form, values=Form.showing(_texts(pet)).values | form.values),
+        form=replace(form, values=forms.Form.showing(_texts(pet)).values | form.values),
     )
 
 
 @bp.post("/<id:pet_id>")
-@loads_form(CHANGE_FORM, form_page=animal)
-@idempotent
-def correct_animal(pet_id: int, is_new: bool = False, **changes: Any) -> Outcome:
+@forms.loads_form(CHANGE_FORM, form_page=animal)
+@forms.idempotent
+def correct_animal(pet_id: int, is_new: bool = False, **changes: Any) -> forms.Outcome:
     project_id = current_project().id
     before = Pet.get_own(project_id, pet_id)
     links = []
     if "category_id" in changes:
         name = changes["category_id"]
-        number, is_added = typed_category(project_id, name, is_new=is_new)
+        number, is_added = typed_names.typed_category(project_id, name, is_new=is_new)
         changes["category_id"] = number
         if is_added:
             links = [("Open the new category", url_for(ANIMALS, category=number))]
     changes = {x: new for x, new in changes.items() if new != getattr(before, x)}
     if not changes:
-        return Outcome(ANIMAL, UNCHANGED, {"pet_id": pet_id})
+        return forms.Outcome(ANIMAL, forms.UNCHANGED, {"pet_id": pet_id})
     pet = correct_pet(project_id, pet_id, **changes)
     said = " ".join(_differences(before, pet))
     facts = {"animal": pet_id}
-    return Outcome(ANIMAL, said, {"pet_id": pet_id}, facts, links)
+    return forms.Outcome(ANIMAL, said, {"pet_id": pet_id}, facts, links)
 
 
 def _differences(before: Pet, now: Pet) -> Iterator[str]:
@@ -151,7 +132,7 @@ def _differences(before: Pet, now: Pet) -> Iterator[str]:
     if before.name != now.name:
         yield f"Changed the name: {before.name} → {now.name}."
     if (old := before.category_id) != (new := now.category_id):
-        labels = labels_of(current_project().id, [old, new])
+        labels = typed_names.labels_of(current_project().id, [old, new])
         yield f"Changed the category of {now.name}: {labels[old]} → {labels[new]}."
     if before.status != now.status:
         changed = f"{status(before.status)} → {status(now.status)}"
@@ -159,8 +140,8 @@ def _differences(before: Pet, now: Pet) -> Iterator[str]:
 
 
 @bp.post("/<id:pet_id>/withdraw")
-@idempotent
-def withdraw_animal(pet_id: int) -> Outcome:
+@forms.idempotent
+def withdraw_animal(pet_id: int) -> forms.Outcome:
     """Remove an animal; with `added`, only if it is as it was added."""
     project_id = current_project().id
     pet = Pet.get_own(project_id, pet_id)
@@ -170,36 +151,36 @@ def withdraw_animal(pet_id: int) -> Outcome:
     again, facts = url_for(ADD_AGAIN), {"animal": pet_id, "removed": True}
     said = f"Removed {pet.name} (no. {pet_id})."
     links, draft = [("Add it again…", again)], (again, _texts(pet))
-    return Outcome(ANIMALS, said, facts=facts, links=links, draft=draft)
+    return forms.Outcome(ANIMALS, said, facts=facts, links=links, draft=draft)
 
 
 @bp.post("/<id:pet_id>/order")
-@loads_form(OrderForm(), form_page=animal)
-@idempotent
-def order_animal(pet_id: int, reference: str | None, of: str) -> Outcome:
+@forms.loads_form(schemas.OrderForm(), form_page=animal)
+@forms.idempotent
+def order_animal(pet_id: int, reference: str | None, of: str) -> forms.Outcome:
     project_id = current_project().id
     pet = Pet.get_own(project_id, pet_id)
     if of == "pending":
         _make_available(project_id, pet_id)
     order = Order.place(project_id, pet_id, reference)
     said = f"Reserved {pet.name} (reservation {order.id})."
-    return Outcome(ANIMAL, said, {"pet_id": pet.id}, {"order": order.id})
+    return forms.Outcome(ANIMAL, said, {"pet_id": pet.id}, {"order": order.id})
 
 
 def list_animals(
     project_id: int,
-    cursor: Cursor,
+    cursor: listing.Cursor,
     *,
     status: str | None = None,
     category_id: int | None = None,
     name: str = "",
     sort: str | None = None,
-) -> ListPage:
+) -> listing.ListPage:
     """Return a page of the project's animals, newest first, or the newest by name.
 
     `name` is searched in their names, or it is the number of an animal.
     """
-    number, search = read_search(name, Pet.folded, needs_sign=False)
+    number, search = listing.read_search(name, Pet.folded, needs_sign=False)
     filters = (
         (Pet.project, project_id),
         (Pet.category_id, category_id),
@@ -207,12 +188,12 @@ def list_animals(
         (Pet.id, number),
     )
     by = Pet.folded if sort else None
-    return Listing(Pet, filters, search=search, sort=by).show(cursor)
+    return listing.Listing(Pet, filters, search=search, sort=by).show(cursor)
 
 
 def count_animals(project_id: int, category_id: int | None = None) -> dict[str, int]:
     filters = ((Pet.project, project_id), (Pet.category_id, category_id))
-    return count_each(filters, Pet.status, STATUSES)
+    return listing.count_each(filters, Pet.status, STATUSES)
 
 
 def _require_as_added(project_id: int, pet_id: int) -> None:
@@ -239,7 +220,7 @@ def _make_available(project_id: int, pet_id: int) -> None:
 
 
 def category_labels(
-    project_id: int, shown: set[int], form: Form = EMPTY
+    project_id: int, shown: set[int], form: forms.Form = forms.EMPTY
 ) -> dict[int, str]:
     """Return the labels of the categories that a page offers: the first, and its own.
 
@@ -251,9 +232,11 @@ def category_labels(
     number = int(chosen) if re.fullmatch(INTEGER_PATTERN, chosen) else -1
     if Category.find_own(project_id, min(number, INT64_MAX)):
         ids.add(number)
-    return labels_of(project_id, sorted(ids))
+    return typed_names.labels_of(project_id, sorted(ids))
 
 
 def _texts(pet: Pet) -> dict[str, str]:
     """Return the fields of a form that is filled in with an animal."""
-    return {name: text_of(value) for name, value in CHANGE_FORM.dump(pet).items()}
+    return {
+        name: schemas.text_of(value) for name, value in CHANGE_FORM.dump(pet).items()
+    }

@@ -15,14 +15,7 @@ from itsdangerous import BadSignature
 
 from petstore.errors import ERRORS, UNREADABLE, ErrorResponse, InvalidRequest
 from petstore.events import actor
-from petstore.extensions.dashboard.forms import (
-    PROJECT,
-    Form,
-    View,
-    go_to,
-    project_of_page,
-    save_draft,
-)
+from petstore.extensions.dashboard import forms
 from petstore.extensions.dashboard.limits import count_page
 from petstore.extensions.dashboard.models import Session
 from petstore.extensions.dashboard.turns import acquire_exclusively
@@ -53,7 +46,7 @@ OF_RELEASE_BEFORE = (
     "the page again, and send it once more."
 )
 
-_long_views: set[View] = set()
+_long_views: set[forms.View] = set()
 
 
 def init_app(app: Flask, settings: Settings) -> None:
@@ -109,9 +102,9 @@ class DashboardSessions(SecureCookieSessionInterface):
 def start(caller: Caller) -> None:
     """Sign in the holder of a key, and end the browser's previous session."""
     end()
-    if session.get(PROJECT) != caller.project_id:
+    if session.get(forms.PROJECT) != caller.project_id:
         session.clear()  # it may have a draft for another project
-    session[PROJECT] = caller.project_id
+    session[forms.PROJECT] = caller.project_id
     session[TOKEN] = Session.begin(caller)
 
 
@@ -133,10 +126,10 @@ def require(role: str, *, has_reserve: bool = False) -> ResponseReturnValue | No
     # This does not delete the row of the session: no limit counts a request with an old
     # cookie, so it must not write. Housekeeping deletes the row.
     message = _reason_of_end() if session.pop(TOKEN, None) else ""
-    typed = Form.of_request().values
-    if not save_draft(request.path, typed) and any(typed.values()):
+    typed = forms.Form.of_request().values
+    if not forms.save_draft(request.path, typed) and any(typed.values()):
         raise ErrorResponse("missing_api_key")  # the page of the error keeps it
-    return go_to("sign_in.sign_in", message, "note", next=wanted_page())
+    return forms.go_to("sign_in.sign_in", message, "note", next=wanted_page())
 
 
 def suspension() -> str:
@@ -147,7 +140,7 @@ def suspension() -> str:
 
 
 def _reason_of_end() -> str:
-    project = Project.get_or_none(id=session.get(PROJECT))
+    project = Project.get_or_none(id=session.get(forms.PROJECT))
     return suspension() if project and project.is_suspended else OVER
 
 
@@ -194,7 +187,7 @@ def require_own_page() -> None:
     caller = current_request().state.caller or _find_caller()
     if caller is None:  # has signed out already
         return
-    project_id, name = project_of_page()
+    project_id, name = forms.project_of_page()
     if not project_id:
         raise RuleError(text=OF_RELEASE_BEFORE)
     if project_id != str(caller.project_id):
@@ -203,7 +196,7 @@ def require_own_page() -> None:
         raise InvalidRequest(text)
 
 
-def takes_long(view: View) -> View:
+def takes_long(view: forms.View) -> forms.View:
     """Mark a view that takes long: a project runs one of them at a time."""
     _long_views.add(view)
     return view

@@ -12,15 +12,7 @@ from flask.typing import ResponseReturnValue
 
 from petstore.errors import ERRORS
 from petstore.events import emit
-from petstore.extensions.dashboard import sessions
-from petstore.extensions.dashboard.forms import (
-    DRAFT,
-    EMPTY,
-    KEY,
-    Form,
-    go_to,
-    go_to_url,
-)
+from petstore.extensions.dashboard import forms, sessions
 from petstore.extensions.dashboard.limits import count_failed_sign_in, count_sign_in
 from petstore.extensions.dashboard.models import SESSIONS
 from petstore.extensions.dashboard.pages import PageBlueprint
@@ -42,13 +34,15 @@ MAX_PAGE_LENGTH = 2000
 PASTED_KEY = re.compile(r"(?<![0-9A-Za-z])pet_[0-9A-Za-z_]+")
 
 NOT_SAVED = "Not saved yet: this is what you have typed. Send it again."
-NOT_CONFIRMED = Form(errors={KEY: "Enter a full key of this project that works."})
+NOT_CONFIRMED = forms.Form(
+    errors={forms.KEY: "Enter a full key of this project that works."}
+)
 
 bp = PageBlueprint("sign_in", __name__, "", required_role=None)
 
 
 @bp.get("/sign-in")
-def sign_in(form: Form = EMPTY) -> str:
+def sign_in(form: forms.Form = forms.EMPTY) -> str:
     sessions.recognise_sender()
     return render_template("sign_in.html", form=form, next=_next_page())
 
@@ -69,14 +63,14 @@ def enter() -> ResponseReturnValue:
         key = caller.prefix
         facts = {"project": caller.slug, "key": key}
         emit_after_commit("signed_in", by=key, topic=SESSIONS, **facts)
-    message = NOT_SAVED if DRAFT in session else ""
-    return go_to_url(_next_page() or PAGES_PREFIX, message, "note")
+    message = NOT_SAVED if forms.DRAFT in session else ""
+    return forms.go_to_url(_next_page() or PAGES_PREFIX, message, "note")
 
 
 @bp.post("/sign-out")
 def sign_out() -> ResponseReturnValue:
     sessions.end()
-    return go_to("sign_in.sign_in")
+    return forms.go_to("sign_in.sign_in")
 
 
 def is_confirmed() -> bool:
@@ -92,7 +86,7 @@ def is_confirmed() -> bool:
 
 def _entered_key() -> str:
     """Return the key in the pasted text, such as a header or a setting."""
-    pasted = request.form.get(KEY, "")
+    pasted = request.form.get(forms.KEY, "")
     keys = PASTED_KEY.findall(pasted)
     return str(keys[0]) if len(keys) == 1 else pasted.strip()
 
@@ -109,7 +103,7 @@ def _next_page() -> str | None:
 def _reject(code: str, text: str = "") -> ResponseReturnValue:
     _count_failure()
     kind = ERRORS[code]
-    form = Form(errors={KEY: text or kind.message})
+    form = forms.Form(errors={forms.KEY: text or kind.message})
     return sign_in(form), kind.status, kind.headers
 
 
