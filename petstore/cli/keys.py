@@ -22,7 +22,6 @@ from petstore.models.grants import (
     ROLES,
     Grant,
 )
-from petstore.models.key_usage import totals_of
 from petstore.models.keys import Key
 from petstore.schemas.fields import name_error
 
@@ -71,17 +70,14 @@ def create(
 @project_option("Only the keys of this project.")
 @table(
     "prefix, label, role, state, created, last used, expires, revoked, banned until, "
-    "per minute, per day, origins, served today, refused today, served 30 days, "
-    "refused 30 days, project"
+    "per minute, per day, origins, project"
 )
 def list_keys(slug: str | None) -> Iterator[Row]:
     """Print the keys, without their secret part.
 
-    The last use is up to ten minutes old, and the numbers of requests a few seconds.
+    The last use is up to ten minutes old.
     """
-    found = Key.all_by_id(None if slug is None else find_project(slug))
-    totals = totals_of(found)
-    for key in found:
+    for key in Key.all_by_id(None if slug is None else find_project(slug)):
         yield (
             key.prefix,
             key.label,
@@ -95,7 +91,6 @@ def list_keys(slug: str | None) -> Iterator[Row]:
             key.per_minute,
             key.per_day,
             (key.origins or "").split(),
-            *totals[key.id],
             key.project.slug,
         )
 

@@ -25,7 +25,6 @@ from petstore.models.grants import (
     LimitTooHigh,
     OneLimitMissing,
 )
-from petstore.models.key_usage import totals_of
 from petstore.models.keys import Key, KeyNotActive
 from petstore.models.plans import LimitMissing
 from petstore.storage import db
@@ -59,7 +58,6 @@ def keys(form: forms.Form = forms.EMPTY) -> str:
     return render_template(
         "keys.html",
         keys=rows,
-        totals=totals_of(rows),
         statuses=schemas.KEY_STATUSES,
         kinds=schemas.KEY_KINDS,
         quota=current_project().quota,
@@ -87,7 +85,6 @@ def key(prefix: str, form: forms.Form = forms.EMPTY) -> str:
     return render_template(
         "key.html",
         key=key,
-        totals=totals_of([key]),
         is_last_full=_is_last_full(key),
         quota=current_project().quota,
         form=form,

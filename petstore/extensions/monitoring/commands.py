@@ -7,8 +7,7 @@ import click
 from petstore import clock
 from petstore.cli.commands import DatabaseCommand, Row, format_instant, table
 from petstore.cli.projects import project_option, shown_projects
-from petstore.extensions.monitoring.models import FailedRequest, history
-from petstore.models.key_usage import SHOWN_DAYS
+from petstore.extensions.monitoring.models import SHOWN_DAYS, FailedRequest, history
 
 
 @click.command(cls=DatabaseCommand)

@@ -15,9 +15,14 @@ from petstore.extensions.dashboard import (
     read_list,
     takes_long,
 )
-from petstore.extensions.monitoring.models import FAILURES_KEPT, FailedRequest, history
+from petstore.extensions.monitoring.models import (
+    FAILURES_KEPT,
+    SHOWN_DAYS,
+    FailedRequest,
+    history,
+    totals_of,
+)
 from petstore.models.grants import WRITE
-from petstore.models.key_usage import SHOWN_DAYS
 from petstore.models.plans import PLANS
 from petstore.schemas.fields import Name
 from petstore.settings import Settings
@@ -36,6 +41,7 @@ def init_app(app: Flask, settings: Settings) -> None:
     add_page(app, usage_bp, "Usage", USAGE, place=100)
     add_block(app, "programs", "what_programs_do.html")
     add_block(app, "limits", "more_about_limits.html")
+    app.jinja_env.globals["totals_of"] = totals_of  # for the pages of keys
     app.jinja_env.get_template("usage.html")  # compiling it takes long
 
 

@@ -7,11 +7,11 @@ import pytest
 from flask.testing import FlaskClient
 
 from petstore.extensions.monitoring import models as requests
-from petstore.extensions.monitoring.models import KeyUse, uses
+from petstore.extensions.monitoring.models import KeyUse, totals_of, uses
 from petstore.models import WriteQueue
-from petstore.models.key_usage import totals_of
 from petstore.models.keys import USE_STEP_MS, Key, last_uses
 from petstore.models.projects import Plan, Project
+from tests.harness.browser import Browser
 from tests.harness.clocks import START_MS, Clock
 from tests.harness.databases import each_engine, of_one_engine
 from tests.harness.services import serving
@@ -67,6 +67,19 @@ def test_requests_are_counted_as_the_quota_counts_them(client_of: Callable):
         client.get(path)
     uses.flush()
     assert totals(key) == (3, 2, 3, 2)
+
+
+@of_one_engine
+def test_pages_of_keys_show_what_programs_have_sent(
+    browser: Browser, client: FlaskClient, key: str
+):
+    for _ in range(3):
+        browser.get("/dashboard")  # which is no request
+    client.get("/v1/pets")
+    uses.flush()
+    in_list, alone = (browser.read(f"/dashboard/keys{x}") for x in ("", f"/{key[:16]}"))
+    assert "Requests today In 30 days" in in_list
+    assert "Requests today 1 In 30 days 1" in alone
 
 
 def test_days_are_counted_apart_and_thirty_are_shown(key: str, clock: Clock):
