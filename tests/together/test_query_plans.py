@@ -236,7 +236,17 @@ class Stage:
             self._open(path)
             self._submit(path, name="Max", categoryId="Kind")
             self._submit(f"{path}/{deed}")
+        self._change_many(f"{animals}/many", f"{self._add()}")
         self._open(f"{animals}/again")
+
+    def _change_many(self, many: str, pet: str) -> None:
+        for what in ("status.sold", "category.7", "remove"):
+            fields = {"tick.what": what, "tick.all": pet}
+            for path in (many, f"{many}/change"):
+                self._submit(path, **fields)
+            if what != "remove":
+                was = {"tick.what": what.partition(".")[0], "tick.was": f"{pet}.1.7"}
+                self._submit(f"{many}/back", **was)
 
     def _open(self, path: str) -> None:
         answer = self.browser.get(path)

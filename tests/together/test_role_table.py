@@ -46,6 +46,7 @@ YES, NO, OWN = "yes", "–", "own"
 SIGN_IN, HERE = "/dashboard/sign-in", f"http://{BASE}"
 LIMITS = Plan("enterprise", 54_321, 987_654)
 REX = {"name": "Rex", "categoryId": 7}
+REMOVE = {"tick.what": "remove"}
 NAMED = {"categoryId": "Birds", "name": "Cats"}
 # What is sent, by the endpoint; nothing to any other.
 MEMBERS: dict[str, Any] = {
@@ -57,6 +58,15 @@ MEMBERS: dict[str, Any] = {
     "dashboard_pets.add_animal": REX | {"categoryId": "Birds"},
     "sheets.upload": lambda _: {"file": (BytesIO(b"name,category\nRex,7\n"), "x.csv")},
     "dashboard_pets.correct_animal": NAMED,
+    "dashboard_many.ask": lambda world: {
+        "tick.what": "remove",
+        "tick.all": world.pet(),
+    },
+    "dashboard_many.change": lambda world: {
+        "tick.what": "remove",
+        "tick.all": world.pet(),
+    },
+    "dashboard_many.take_back": lambda world: {"tick.was": f"{world.pet()}.0.sold"},
     "dashboard_categories.add_category": {"name": "Cats"},
     "dashboard_categories.rename_category": {"name": "Dogs"},
     "domains.add_domain": {"name": "cats.example.org"},

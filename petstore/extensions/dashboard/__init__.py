@@ -9,6 +9,7 @@ from petstore.extensions.dashboard import (
     categories,
     home,
     keys,
+    many,
     merges,
     open_sessions,
     orders,
@@ -68,6 +69,7 @@ def init_app(app: Flask, settings: Settings) -> None:
     add_page(app, sign_in.bp)
     add_page(app, home.bp, "Home", home.INDEX, place=10, role=WRITE)
     add_page(app, pets.bp, "Animals", pets.ANIMALS, place=20, role=WRITE)
+    add_page(app, many.bp)
     add_page(app, orders.bp, "Reservations", orders.INDEX, place=30, role=WRITE)
     add_page(app, categories.bp, "Categories", categories.INDEX, place=40, role=WRITE)
     add_page(app, keys.bp, "Keys", keys.INDEX, place=50)

@@ -42,6 +42,7 @@ IDEMPOTENCY_KEY = "idempotency_key"
 KEY_BYTES = 9
 # The page does not show these again. Password managers fill in `username`.
 UNSEEN = (KEY, IDEMPOTENCY_KEY, "username")
+TICK = "tick."  # prefix of boxes in the rows of a list, and of what happens to them
 PROJECT = "project"  # the member of the cookie: the project that signed in last
 DRAFT = "draft"  # the member of the cookie: a form, with its action
 STEPS = "steps"  # the member of the cookie: links and a button of a message
@@ -91,7 +92,7 @@ EMPTY = Form()
 
 def is_seen(name: str) -> bool:
     """Return whether people see the field: hidden ones are not theirs."""
-    return name not in UNSEEN and not name.startswith(SHOWN)
+    return name not in UNSEEN and not name.startswith((SHOWN, TICK))
 
 
 def refuse_other_origins() -> None:
@@ -213,8 +214,9 @@ class Outcome(NamedTuple):
     """What was done: where it leads to, and the message there, or a page of its own.
 
     With `facts` about it, the message is added to the project's activity. It has links,
-    and a button that takes back what was done; each is a label with a URL. A `draft` is
-    the action of a form, and how it is filled in.
+    and a button that takes back what was done; each is a label with a URL, the button
+    also with fields of its form. A `draft` is the action of a form, and how it is
+    filled in.
     """
 
     endpoint: str
@@ -222,7 +224,7 @@ class Outcome(NamedTuple):
     arguments: dict[str, Any] = {}
     facts: dict[str, Any] | None = None
     links: Sequence[tuple[str, str]] = ()
-    undo: tuple[str, str] | None = None
+    undo: tuple[str, str, dict[str, str]] | tuple[str, str] | None = None
     draft: tuple[str, dict[str, str]] | None = None
     page: str | None = None
 

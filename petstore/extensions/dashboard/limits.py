@@ -49,7 +49,7 @@ def count_expensive_page(pages: int = EXPENSIVE_PAGES) -> None:
         require_granted(decision, TOO_MANY_PAGES)
 
 
-def count_form() -> None:
+def count_form(cost: int = 1) -> None:
     """Count a form for the project, and for a key with limits.
 
     Programs do not use up this quota. A ban does not refuse a form, and a form that is
@@ -60,7 +60,7 @@ def count_form() -> None:
         caller = state.required_caller
         of_key = windows_of(caller)[2:]
         strategy = limiter_of(current_app).strategy
-        state.decision = strategy.hit_all(_windows_of_forms(caller) + of_key)
+        state.decision = strategy.hit_all(_windows_of_forms(caller) + of_key, cost)
         require_granted(state.decision, state.decision.reason(caller.plan))
 
 

@@ -27,6 +27,7 @@ ANIMAL = "dashboard_pets.animal"
 WITHDRAW = "dashboard_pets.withdraw_animal"
 ADD_AGAIN = "dashboard_pets.add_again"
 ORDER_ANIMAL = "dashboard_pets.order_animal"
+MANY = "dashboard_many.ask", "dashboard_many.change"
 SHOWN_ORDERS = 20
 OFFERED_CATEGORIES = 100
 CHANGE_FORM = schemas.AnimalChangeForm()
@@ -44,8 +45,10 @@ def animals(form: forms.Form = forms.EMPTY) -> str:
     form = forms.filled_in(form, url_for(ANIMALS))
     shown = {pet.category_id for pet in page.rows} | {category_id}
     labels = category_labels(project_id, shown - {None}, form)
+    many = forms.filled_in(forms.EMPTY, *map(url_for, MANY))
     return render_template(
         "pets.html",
+        ticked=ticked_ids(many.values),
         page=page,
         counts=dict.fromkeys(STATUSES)
         if page.is_search
@@ -217,6 +220,13 @@ def _make_available(project_id: int, pet_id: int) -> None:
     is_pet = (Pet.project == project_id) & (Pet.id == pet_id)
     pending = Pet.update(status="available").where(is_pet, Pet.status == "pending")
     pending.execute()
+
+
+def ticked_ids(values: dict[str, str]) -> list[int]:
+    """Return the numbers of the animals that are ticked in a form."""
+    boxes = re.findall(rf"{forms.TICK}([0-9]{{1,18}})\b", " ".join(values))
+    of_all = re.findall("[0-9]{1,18}", values.get(f"{forms.TICK}all", ""))
+    return sorted(map(int, {*boxes, *of_all}))
 
 
 def category_labels(

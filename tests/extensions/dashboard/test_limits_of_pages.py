@@ -130,12 +130,16 @@ OTHERS = ("/sign-in", "/sign-out", "/keys", "/sessions", "/settings/domains")
 CHOOSE_FILE = f"{ANIMALS}/import"  # which leads to a question
 
 REX = {"name": "Rex", "categoryId": "7"}
+MANY = {"tick.what": "status.sold", "tick.4": "on"}
 # What each form is sent with, by its rule; its path is that of a row that allows it.
 FORMS: dict[str, tuple[str, dict[str, str]]] = {
     ANIMALS: (ANIMALS, REX),
     f"{ANIMALS}/<id:pet_id>": (f"{ANIMALS}/4", REX),
     f"{ANIMALS}/<id:pet_id>/order": (f"{ANIMALS}/4/order", {}),
     f"{ANIMALS}/<id:pet_id>/withdraw": (f"{ANIMALS}/5/withdraw", {}),
+    f"{ANIMALS}/many": (f"{ANIMALS}/many", MANY),
+    f"{ANIMALS}/many/change": (f"{ANIMALS}/many/change", MANY),
+    f"{ANIMALS}/many/back": (f"{ANIMALS}/many/back", {"tick.was": "4.0.sold"}),
     f"{ANIMALS}/import/<file>": ("{question}", {}),
     f"{ANIMALS}/imports/<id:import_id>/take-back": ("{take_back}", {}),
     CATEGORIES: (CATEGORIES, {"name": "Kind"}),
@@ -211,7 +215,7 @@ def test_forms_have_a_quota_of_their_own(
         assert "Enterprise allows 5 forms a minute; wait " in words(answer)
         assert left(client) == PER_MINUTE - 1  # no form is a request
         clock.move(seconds=int(answer.headers["Retry-After"]))
-        assert browser.submit(path, **fields).status_code == 303
+        assert browser.submit(path, **fields).status_code in (200, 303)
     while left(client):
         pass
     assert browser.submit(ANIMALS, **REX).status_code == 303  # nor a request a form

@@ -122,6 +122,30 @@ def test_keyboard_is_at_the_notice_and_one_key_from_the_row(page: Page, key: str
     expect(page.get_by_role("link", name="Luna", exact=True)).to_be_focused()
 
 
+@pytest.mark.parametrize("options", [{}, NO_SCRIPT], indirect=True)
+def test_animals_change_together_by_the_keyboard(
+    page: Page, key: str, options: dict[str, bool]
+):
+    sign_in(page, key)
+    for name in ("Luna", "Rex"):
+        add_animal(page, name, "Dogs")
+    page.goto(f"{DASHBOARD}/animals")
+    page.get_by_label("All on this page").press("Space")
+    if not options:  # with a script, the box ticks the rows
+        expect(page.get_by_label("Rex", exact=True)).to_be_checked()
+        require_accessible_everywhere(page)
+    page.get_by_label("Change the ticked animals").select_option("Adopted")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Change 2 animals to")).to_be_visible()
+    if not options:
+        require_accessible_everywhere(page)
+    page.get_by_role("button", name="Change 2 animals").press("Enter")
+    expect(page.get_by_text("Changed 2 animals to Adopted.")).to_be_visible()
+    page.get_by_role("button", name="Undo").press("Enter")
+    expect(page.get_by_text("Changed 2 animals back.")).to_be_visible()
+
+
 @pytest.mark.parametrize(
     ("options", "zone"),
     [(KATHMANDU, "GMT+5:45"), (KATHMANDU | NO_SCRIPT, "UTC")],

@@ -58,3 +58,25 @@ def test_an_order_of_an_animal_that_was_sold_stays_closed(
         is_open = f"Reservation {order} is open again" in said
         assert is_open or f"The reservation {order} stays closed: since then" in said
         assert answer.outcome == ("pet_not_available" if is_open else 200)
+
+
+@of_both_engines
+def test_animals_that_change_together_are_reserved_before_or_refuse(
+    colleagues: tuple[Visitor, Client],
+):
+    person, client = colleagues
+    for _ in range(TIMES):
+        pets = client.add_pets(3)
+        ticked = {"tick.what": "status.sold", "tick.all": " ".join(map(str, pets))}
+        said, answer = at_once(
+            lambda deed: deed(),
+            (
+                lambda ticked=ticked: person.submit("/animals/many/change", **ticked),
+                lambda at=pets[1]: client.send("POST", ORDERS, {"petId": at}),
+            ),
+        )
+        is_reserved = "Changed 2 animals to Adopted." in said.text
+        assert is_reserved or "Changed 3 animals to Adopted." in said.text
+        assert answer.status == (201 if is_reserved else 409)
+        found = client.get(f"{PETS}/{pets[1]}").json["status"]
+        assert found == ("pending" if is_reserved else "sold")

@@ -95,6 +95,14 @@ addEventListener("keydown", (event) => {
   }
 });
 
+// The box above the rows ticks them; without this script, it stands for all of them.
+const tickAll = document.querySelector("thead .tick input");
+tickAll?.form.addEventListener("change", ({ target }) => {
+  const ticks = [...document.querySelectorAll("td.tick input")];
+  if (target === tickAll) ticks.forEach((each) => { each.checked = tickAll.checked; });
+  tickAll.checked = ticks.every((each) => each.checked);
+});
+
 // The link back to a list leads to the filters and the page that one has come from.
 const list = document.querySelector("[data-list]");
 if (document.querySelector("[data-whole]")) {
