@@ -3,6 +3,7 @@
 import click
 
 from petstore.cli.commands import Command, DatabaseCommand, say
+from petstore.models.callers import select_by_prefix
 from petstore.models.categories import Category
 from petstore.models.keys import Key
 from petstore.models.orders import Order
@@ -27,6 +28,7 @@ def migrate() -> None:
     for step in migrator.migrate():
         click.echo(f"applied {step}")
         applied.append(step)
+    select_by_prefix.make_function(migrator.MIGRATION_LOCK)
     if newer := migrator.newer_version():
         click.echo(newer)
     elif not applied:

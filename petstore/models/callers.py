@@ -46,7 +46,7 @@ class Caller(NamedTuple):
     @classmethod
     def find_by_prefix(cls, prefix: str) -> Self | None:
         """Return the caller whose key has that prefix; the rest is not checked."""
-        rows = _select_by_prefix(prefix=prefix)
+        rows = select_by_prefix(prefix=prefix)
         return next(map(cls._make, rows), None)
 
     @property
@@ -78,6 +78,6 @@ def callers() -> "ModelSelect[Key]":
     return query.join(Project).where(works)
 
 
-@compiled(db)
-def _select_by_prefix() -> Query:
+@compiled(db, is_function=True)
+def select_by_prefix() -> Query:
     return callers().where(Key.prefix == placeholder("prefix"))

@@ -4,6 +4,7 @@ The SQL of a `CompiledQuery` is built once: letting Peewee build it again would 
 more than running it costs in SQLite.
 """
 
+import hashlib
 import math
 import queue
 import re
@@ -125,6 +126,7 @@ class CompiledSql(NamedTuple):
     of_placeholders: Converters = {}
     of_columns: Converters = {}
     make: Callable[[Any], Row] = tuple  # a row of the values of its columns
+    function: str = ""  # with which PostgreSQL runs it, if the database has that
 
 
 @cache
@@ -217,6 +219,9 @@ class Engine(peewee.Database):
         """
         return self._fetch(compiled, values)
 
+    def make_function(self, compiled: CompiledSql, lock_id: int) -> None:
+        """Make the function of a query under a lock, where functions save time."""
+
     def skip_locked(self, rows: Select) -> Select:
         """Return a query for rows to delete without those that others have locked."""
         return rows
@@ -285,10 +290,14 @@ class CompiledQuery:
     """
 
     def __init__(
-        self, database: peewee.DatabaseProxy, build: Callable[..., Query]
+        self,
+        database: peewee.DatabaseProxy,
+        build: Callable[..., Query],
+        is_function: bool = False,
     ) -> None:
         self._database = database
         self._build = build
+        self._is_function = is_function
         self._compiled: dict[Any, CompiledSql] = {}
 
     def __call__(self, *choices: Any, **values: Any) -> list[Row]:
@@ -309,6 +318,11 @@ class CompiledQuery:
         compiled = compiled or self._compile(database, choices)
         return list(map(compiled.make, database.autocommit(compiled, values)))
 
+    def make_function(self, lock_id: int) -> None:
+        """Let PostgreSQL plan the query once for each connection, in a function."""
+        database = self._database.obj
+        database.make_function(self._compile(database, ()), lock_id)
+
     def _compile(self, database: Any, choices: tuple[Any, ...]) -> CompiledSql:
         query: Any = self._build(*choices)
         of_placeholders: Converters = {}
@@ -328,12 +342,14 @@ class CompiledQuery:
             for place, column in enumerate(columns)
             if isinstance(column, peewee.Field) and type(column) not in UNCONVERTED
         }
+        digest = hashlib.sha256(sql.encode()).hexdigest()
         compiled = self._compiled[type(database), choices] = CompiledSql(
             sql,
             isinstance(query, peewee.SelectQuery),
             of_placeholders,
             of_columns,
             row_maker(*names),
+            f"query_{digest[:16]}" if self._is_function else "",
         )
         return compiled
 
@@ -345,7 +361,11 @@ def _convert(values: Any, converters: Converters) -> Any:
 
 
 def compiled(
-    database: peewee.DatabaseProxy,
+    database: peewee.DatabaseProxy, *, is_function: bool = False
 ) -> Callable[[Callable[..., Query]], CompiledQuery]:
-    """Make the decorated function, which builds a query, a `CompiledQuery`."""
-    return partial(CompiledQuery, database)
+    """Make the decorated function, which builds a query, a `CompiledQuery`.
+
+    With `is_function`, `flask migrate` makes a function of it on PostgreSQL; it has one
+    placeholder then, for a text, and no choices.
+    """
+    return partial(CompiledQuery, database, is_function=is_function)

@@ -48,6 +48,7 @@ COMMIT, ROLLBACK = CompiledSql("COMMIT"), CompiledSql("ROLLBACK")
 # libpq does not tell the SQLSTATE of a connection that is refused. These are the words
 # of PostgreSQL, for itself, a role or a database, and of PgBouncer.
 TOO_MANY = re.compile("too many (clients|connections)|connection slots|no more conn")
+PLACEHOLDER = re.compile(r"%\(\w+\)s")
 WAIT_SECONDS = 0.1  # between two looks of psycopg for a signal
 
 
@@ -76,6 +77,7 @@ class PooledConnection(psycopg.Connection[Row]):
         self.used_at = self.opened_at
         self.is_given_up = False
         self._kept_cursor: psycopg.Cursor[Row] | None = None
+        self._has_functions = True
 
     def wait(
         self, gen: Any, interval: float = 0.1, timeout: float | None = None
@@ -108,6 +110,13 @@ class PooledConnection(psycopg.Connection[Row]):
         All statements share a cursor: to make one takes as long as half a statement.
         """
         self._kept_cursor = cursor = self._kept_cursor or self.cursor()
+        is_idle = self.pgconn.transaction_status == TransactionStatus.IDLE
+        if compiled.function and self._has_functions and is_idle and values:
+            # There is none if another release, or a role that may not, has migrated.
+            with suppress(psycopg.ProgrammingError):
+                call = f"SELECT * FROM {compiled.function}(%s)"  # noqa: S608 (our name)
+                return cursor.execute(call, [*values.values()]).fetchall()
+            self._has_functions = False  # until the next connection
         cursor.execute(compiled.sql, values)
         return [] if cursor.rownumber is None else cursor.fetchall()
 
@@ -233,6 +242,22 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
         is_locked = self.lock_condition(Case(None, [(is_set, number)]))
         mode: Any = "FOR KEY SHARE"
         return rows.where(is_locked).for_update(mode)
+
+    def make_function(self, compiled: CompiledSql, lock_id: int) -> None:
+        """Make the function of a query under a lock, unless the role may not.
+
+        That of another text stays, since the release before may call it. A release
+        that changes the text leaves it to the migrations of the next one to drop it.
+        """
+        with suppress(peewee.ProgrammingError), self.atomic():
+            self.lock_until_commit(lock_id)
+            rows = self.execute_sql(PLACEHOLDER.sub("NULL", compiled.sql)).description
+            columns = [f"c{n} {each.type_display}" for n, each in enumerate(rows)]
+            self.execute_sql(
+                f"CREATE OR REPLACE FUNCTION {compiled.function}(text)"
+                f" RETURNS TABLE ({', '.join(columns)}) STABLE LANGUAGE plpgsql AS"
+                f" $$BEGIN RETURN QUERY {PLACEHOLDER.sub('$1', compiled.sql)}; END$$"
+            )
 
     def lock_until_commit(self, number: int) -> None:
         """Take the advisory lock of this number until the transaction ends."""

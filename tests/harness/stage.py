@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 import psycopg
 
+from petstore.models.callers import select_by_prefix
 from petstore.settings import read_settings
 from petstore.storage import migrator
 from petstore.storage.database import open_databases
@@ -24,6 +25,7 @@ def migrate(url: str) -> None:
     """Migrate a database to the current schema, in this process."""
     with opened({"DATABASE_URL": url}):
         list(migrator.migrate())
+        select_by_prefix.make_function(migrator.MIGRATION_LOCK)
 
 
 @contextmanager
