@@ -35,7 +35,7 @@ bp = PageBlueprint(
 def categories(form: forms.Form = forms.EMPTY, category_id: int | None = None) -> str:
     """List categories by id; the form renames the category, or adds one without it."""
     project_id = current_project().id
-    page = read_list(INDEX, schemas.ListQuery(), list_categories)
+    page = read_list(INDEX, schemas.CategoryListQuery(), list_categories)
     form = forms.filled_in(form, url_for(INDEX))
     own_forms = {
         row.id: forms.filled_in(forms.EMPTY, url_for(RENAME, category_id=row.id))
@@ -75,7 +75,7 @@ def count_animals(project_id: int, ids: set[int]) -> dict[int, int]:
 @forms.loads_form(schemas.CategoryForm(), form_page=categories)
 @forms.idempotent
 def add_category(name: str) -> forms.Outcome:
-    parameters, _ = read_query(schemas.ListQuery())
+    parameters, _ = read_query(schemas.CategoryListQuery())
     category_id = typed_names.new_category(current_project().id, name)
     said = f"Added the category {name} (no. {category_id})."
     return forms.Outcome(INDEX, said, parameters, {"category": category_id})
@@ -85,7 +85,7 @@ def add_category(name: str) -> forms.Outcome:
 @forms.loads_form(schemas.CategoryChangeForm(), form_page=categories)
 @forms.idempotent
 def rename_category(category_id: int, **changes: str | None) -> forms.Outcome:
-    parameters, _ = read_query(schemas.ListQuery())
+    parameters, _ = read_query(schemas.CategoryListQuery())
     project_id = current_project().id
     category = typed_names.require_category(project_id, category_id, "name")
     old, new = category.name, changes.get("name", category.name)
@@ -113,7 +113,7 @@ def merge_category(category_id: int, into: int) -> ResponseReturnValue:
 
 @forms.idempotent
 def begin_merge(category_id: int, into: int) -> forms.Outcome:
-    parameters, _ = read_query(schemas.ListQuery())
+    parameters, _ = read_query(schemas.CategoryListQuery())
     project_id = current_project().id
     Merge.begin(project_id, category_id, into)
     labels = typed_names.labels_of(project_id, [category_id, into])
@@ -126,7 +126,7 @@ def begin_merge(category_id: int, into: int) -> forms.Outcome:
 @bp.post("/<id:category_id>/delete")
 @forms.idempotent
 def delete_category(category_id: int) -> forms.Outcome:
-    parameters, _ = read_query(schemas.ListQuery())
+    parameters, _ = read_query(schemas.CategoryListQuery())
     remove_category(current_project().id, category_id)
     facts = {"category": category_id, "removed": True}
     return forms.Outcome(INDEX, f"Deleted category {category_id}.", parameters, facts)

@@ -37,6 +37,10 @@ class ListQuery(StrictSchema):
     page = UrlInteger(1, load_default=None)  # its number in the links of the list
 
 
+class CategoryListQuery(ListQuery):
+    limit = UrlInteger(1, 20, load_default=DEFAULT_LIMIT)  # rows of two forms
+
+
 class PetListQuery(ListQuery):
     status = PetStatus(load_default=None)
     category_id = UrlInteger(data_key="category", load_default=None)
@@ -45,6 +49,7 @@ class PetListQuery(ListQuery):
 
 
 class OrderListQuery(ListQuery):
+    limit = UrlInteger(1, 50, load_default=DEFAULT_LIMIT)  # rows of two buttons
     status = OrderStatus(load_default=None)
     name = Name(load_default="")
 
