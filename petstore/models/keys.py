@@ -1,4 +1,7 @@
-"""API keys: issued, rotated, revoked, banned."""
+"""API keys: issued, rotated, revoked, banned.
+
+The storages of `quotas` count the refusals that lead to a ban, `limiter.py` there bans.
+"""
 
 from typing import Any, Self
 

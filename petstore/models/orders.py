@@ -1,4 +1,7 @@
-"""Orders: placed, then completed or cancelled. An open one has its animal's status."""
+"""Orders: placed, then completed or cancelled. An open one has its animal's status.
+
+Only the dashboard reopens a closed one: `reopen` in its `orders.py`.
+"""
 
 from typing import Any, NoReturn
 

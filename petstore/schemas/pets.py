@@ -1,4 +1,4 @@
-"""Animals in bodies and parameters (specification section 2)."""
+"""Animals in bodies and parameters; `Name` of `fields.py` says which names may be."""
 
 from petstore.models.pets import STATUSES
 from petstore.schemas import ChangeSchema, PageQuery, ResourceSchema, StrictSchema

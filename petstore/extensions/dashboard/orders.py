@@ -1,4 +1,4 @@
-"""/dashboard/orders: list, complete, cancel, correct and delete orders."""
+"""/dashboard/orders: list, complete, cancel, reopen, correct and delete orders."""
 
 from collections.abc import Iterable
 from typing import Any, NoReturn

@@ -1,4 +1,7 @@
-"""Sessions of people: a signed cookie has a token, which names a `Session`."""
+"""Sessions of people: a signed cookie has a token, which names a `Session`.
+
+When a session ends is in `models.py`: `IDLE_MS` and `LASTS_MS`.
+"""
 
 import string
 from contextlib import suppress

@@ -2,7 +2,8 @@
 
 The first handshake makes a proxy with on-demand TLS obtain the certificate. The service
 connects only to the address of the proxy, which the operator sets. The domain is only
-the server name in the handshake.
+the server name in the handshake. When a domain that points elsewhere expires is in
+`models.py`: `EXPIRES_AFTER_MS`.
 """
 
 import socket

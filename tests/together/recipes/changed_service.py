@@ -108,9 +108,7 @@ def test_resource_can_be_added_listed_and_fetched(
     assert client.get("/v1/clinics").json == [clinic]
     assert client.get("/v1/clinics/1").json == clinic
     assert client.post("/v1/clinics", json={}).json["message"] == "name: is required"
-    for method, status in (("DELETE", 204), ("DELETE", 404), ("GET", 404)):
-        assert client.open("/v1/clinics/1", method=method).status_code == status
-    assert client.post("/v1/clinics", json={"name": "Paws"}).json["id"] == 2
+    assert client.get("/v1/clinics/2").status_code == 404
     assert "Clinics" in client.get("/openapi.json").json["components"]["schemas"]
     deleting = ["projects", "delete", project.slug, "--yes"]
     assert app.test_cli_runner().invoke(args=deleting).exit_code == 0
