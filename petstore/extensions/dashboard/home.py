@@ -3,16 +3,10 @@
 from flask import render_template
 from peewee import SQL, fn
 
-from petstore.extensions.dashboard.forms import EMPTY
+from petstore.extensions.dashboard import forms, listing, pets
 from petstore.extensions.dashboard.limits import current_windows
-from petstore.extensions.dashboard.listing import Cursor, Listing, ListPage
 from petstore.extensions.dashboard.orders import animal_names, list_orders
 from petstore.extensions.dashboard.pages import PageBlueprint
-from petstore.extensions.dashboard.pets import (
-    category_labels,
-    count_animals,
-    list_animals,
-)
 from petstore.extensions.dashboard.sessions import current_project, takes_long
 from petstore.models.grants import WRITE
 from petstore.models.orders import Order
@@ -30,28 +24,28 @@ bp = PageBlueprint("home", __name__, "", required_role=WRITE)
 @takes_long
 def home() -> str:
     project_id = current_project().id
-    reserved = list_orders(project_id, Cursor(SHOWN_ROWS), status="placed")
-    newest = list_animals(project_id, Cursor(SHOWN_ROWS)).rows
+    reserved = list_orders(project_id, listing.Cursor(SHOWN_ROWS), status="placed")
+    newest = pets.list_animals(project_id, listing.Cursor(SHOWN_ROWS)).rows
     return render_template(
         "home.html",
-        form=EMPTY,
+        form=forms.EMPTY,
         windows=current_windows(),
         reserved=reserved,
         marked=_marked_animals(project_id),
         names=animal_names(project_id, reserved.rows),
         newest=newest,
-        labels=category_labels(project_id, {pet.category_id for pet in newest}),
-        animals=count_animals(project_id),
+        labels=pets.category_labels(project_id, {pet.category_id for pet in newest}),
+        animals=pets.count_animals(project_id),
         statuses=STATUSES,
     )
 
 
-def _marked_animals(project_id: int) -> ListPage:
+def _marked_animals(project_id: int) -> listing.ListPage:
     """Return the newest pending animals for which no order is open."""
     filters = ((Pet.project, project_id), (Pet.status, "pending"))
     columns = (Order.project, Order.pet_id, Order.status)
     values = (Pet.project, Pet.id, "placed")
     equal = list(zip(columns, values, strict=True))
     opened = Order.select(SQL("1")).where(db.along_index(equal, Order.id >= 0))
-    listing = Listing(Pet, filters, search=[~fn.EXISTS(opened)])
-    return listing.show(Cursor(SHOWN_ROWS))
+    marked = listing.Listing(Pet, filters, search=[~fn.EXISTS(opened)])
+    return marked.show(listing.Cursor(SHOWN_ROWS))

@@ -15,16 +15,9 @@ from petstore.extensions.dashboard.lists import read_query
 from petstore.extensions.dashboard.pages import PageBlueprint
 from petstore.extensions.dashboard.sessions import current_project
 from petstore.extensions.dashboard.sign_in import NOT_CONFIRMED, is_confirmed
-from petstore.models import NotFound
+from petstore.models import NotFound, grants
 from petstore.models.activity import SHOWN_FACTS, emit_after_commit
 from petstore.models.credentials import PREFIX_LENGTH, PREFIX_PATTERN
-from petstore.models.grants import (
-    FULL,
-    Grant,
-    InvalidOrigin,
-    LimitTooHigh,
-    OneLimitMissing,
-)
 from petstore.models.keys import Key, KeyNotActive
 from petstore.models.plans import LimitMissing
 from petstore.storage import db
@@ -34,10 +27,10 @@ INDEX = "keys.keys"
 CHANGE_FORM = schemas.KeyForm()
 # The fields at which errors of rules are shown.
 FIELDS = {
-    OneLimitMissing: "per_day",
+    grants.OneLimitMissing: "per_day",
     LimitMissing: "per_minute",
-    LimitTooHigh: "per_minute",
-    InvalidOrigin: "origins",
+    grants.LimitTooHigh: "per_minute",
+    grants.InvalidOrigin: "origins",
 }
 ISSUED_BEFORE = (
     "You have sent this form before, and it has issued this key. Rotate the key if you "
@@ -48,7 +41,9 @@ ISSUED_BEFORE = (
 # Decorates a view that issues a key.
 issues_key = partial(forms.idempotent, count=count_new_key)
 # With the reserve, a key that uses up the limits can still be revoked by another one.
-bp = PageBlueprint("keys", __name__, "/keys", required_role=FULL, has_reserve=True)
+bp = PageBlueprint(
+    "keys", __name__, "/keys", required_role=grants.FULL, has_reserve=True
+)
 
 
 @bp.get("")
@@ -71,7 +66,7 @@ def keys(form: forms.Form = forms.EMPTY) -> str:
 @issues_key
 def issue_key(label: str | None, days: int | None, **granted: Any) -> forms.Outcome:
     expires_ms = clock.now_ms() + days * clock.MS_PER_DAY if days else None
-    grant = Grant(**granted)
+    grant = grants.Grant(**granted)
     project = current_project()
     new_key = Key.issue(project, grant, label=label, expires_ms=expires_ms)
     return _show_once(new_key, note=grant.note)
@@ -97,7 +92,7 @@ def key(prefix: str, form: forms.Form = forms.EMPTY) -> str:
 @forms.idempotent
 def change_key(prefix: str, label: str | None, **granted: Any) -> forms.Outcome:
     found = _own_key(prefix)
-    grant = Grant(found.role, **granted)
+    grant = grants.Grant(found.role, **granted)
     is_changed = change(found, grant, label)
     said = f"Saved the key. {grant.note}".rstrip() if is_changed else forms.UNCHANGED
     return forms.Outcome("keys.key", said, {"prefix": prefix})
@@ -144,7 +139,7 @@ def list_keys(project_id: int, status: str) -> list[Key]:
     return list(found.order_by(Key.id.desc()))
 
 
-def change(key: Key, grant: Grant, label: str | None) -> bool:
+def change(key: Key, grant: grants.Grant, label: str | None) -> bool:
     """Change a key, all but its role, and return whether anything is another now.
 
     Call it in a transaction. Raises `RuleError`, as for a key that has ended.
@@ -179,7 +174,7 @@ def _is_last_full(key: Key) -> bool:
     """Return whether it is the only full key that works, besides rotated ones."""
     stays = (Key.id == key.id) | Key.retires_ms.is_null()
     keys = Key.working(key.project_id, clock.now_ms())
-    return [full.id for full in keys.where(Key.role == FULL, stays)] == [key.id]
+    return [full.id for full in keys.where(Key.role == grants.FULL, stays)] == [key.id]
 
 
 def _show_once(new_key: str, old: Key | None = None, note: str = "") -> forms.Outcome:

@@ -6,16 +6,7 @@ from typing import Any
 from marshmallow import EXCLUDE, pre_load
 from marshmallow.fields import Field
 
-from petstore.models.grants import (
-    DEFAULT_GRACE_SECONDS,
-    FULL,
-    MAX_EXPIRY_DAYS,
-    MAX_GRACE_SECONDS,
-    PUBLIC,
-    READ,
-    ROLES,
-    WRITE,
-)
+from petstore.models import grants
 from petstore.schemas import DEFAULT_LIMIT, MAX_LIMIT, StrictSchema
 from petstore.schemas.fields import Choice, Integer, Name, UrlInteger
 from petstore.schemas.orders import OrderStatus
@@ -171,10 +162,10 @@ class CategoryMergeForm(FormSchema):
 KEY_STATUSES = ("working", "ended")
 # What a key may be for, and the roles that it may have for that.
 KEY_KINDS = {
-    "staff": (WRITE,),
-    "program": (WRITE, READ),
-    "page": (PUBLIC,),
-    "owner": (FULL,),
+    "staff": (grants.WRITE,),
+    "program": (grants.WRITE, grants.READ),
+    "page": (grants.PUBLIC,),
+    "owner": (grants.FULL,),
 }
 
 
@@ -193,9 +184,11 @@ class KeyForm(FormSchema):
 
 
 class NewKeyForm(KeyForm):
-    days = UrlInteger(1, MAX_EXPIRY_DAYS, load_default=None)
-    role = Choice(ROLES, load_default=FULL)
+    days = UrlInteger(1, grants.MAX_EXPIRY_DAYS, load_default=None)
+    role = Choice(grants.ROLES, load_default=grants.FULL)
 
 
 class RotationForm(FormSchema):
-    grace = UrlInteger(0, MAX_GRACE_SECONDS, load_default=DEFAULT_GRACE_SECONDS)
+    grace = UrlInteger(
+        0, grants.MAX_GRACE_SECONDS, load_default=grants.DEFAULT_GRACE_SECONDS
+    )

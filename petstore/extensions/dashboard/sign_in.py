@@ -16,11 +16,6 @@ from petstore.extensions.dashboard import forms, sessions
 from petstore.extensions.dashboard.limits import count_failed_sign_in, count_sign_in
 from petstore.extensions.dashboard.models import SESSIONS
 from petstore.extensions.dashboard.pages import PageBlueprint
-from petstore.extensions.dashboard.sessions import (
-    PAGES_PREFIX,
-    current_project,
-    quoted,
-)
 from petstore.models.activity import emit_after_commit
 from petstore.models.callers import Caller
 from petstore.models.grants import FULL, WRITE, is_allowed, role_refusal
@@ -28,7 +23,7 @@ from petstore.storage import db
 
 # The URL of a page of the dashboard. The pattern has no character that would lead a
 # browser to another host, or end a header.
-PAGE = re.compile(rf"{PAGES_PREFIX}(/[!-\[\]-~]*)?(\?[!-\[\]-~]*)?")
+PAGE = re.compile(rf"{sessions.PAGES_PREFIX}(/[!-\[\]-~]*)?(\?[!-\[\]-~]*)?")
 MAX_PAGE_LENGTH = 2000
 # People paste more than a key, such as a header, a setting or quotation marks.
 PASTED_KEY = re.compile(r"(?<![0-9A-Za-z])pet_[0-9A-Za-z_]+")
@@ -64,7 +59,7 @@ def enter() -> ResponseReturnValue:
         facts = {"project": caller.slug, "key": key}
         emit_after_commit("signed_in", by=key, topic=SESSIONS, **facts)
     message = NOT_SAVED if forms.DRAFT in session else ""
-    return forms.go_to_url(_next_page() or PAGES_PREFIX, message, "note")
+    return forms.go_to_url(_next_page() or sessions.PAGES_PREFIX, message, "note")
 
 
 @bp.post("/sign-out")
@@ -75,7 +70,7 @@ def sign_out() -> ResponseReturnValue:
 
 def is_confirmed() -> bool:
     """Return whether the form has a full key; raises 429 after too many wrong ones."""
-    key, project = _entered_key(), current_project()
+    key, project = _entered_key(), sessions.current_project()
     caller = Caller.find_by_key(key)
     if caller and caller.project_id == project.id and is_allowed(caller.role, FULL):
         return True
@@ -93,7 +88,7 @@ def _entered_key() -> str:
 
 def _next_page() -> str | None:
     """Return the URL of the page to open after the sign-in; None if it is no page."""
-    url = quoted(request.values.get("next", ""))
+    url = sessions.quoted(request.values.get("next", ""))
     if len(url) > MAX_PAGE_LENGTH or not PAGE.fullmatch(url):
         return None
     path = unquote(url.partition("?")[0])
