@@ -6,6 +6,7 @@ page opens next. Signing in to another project deletes the draft.
 
 import functools
 import json
+import re
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -166,6 +167,11 @@ def is_refusal(error: RuleError) -> bool:
     return error.code is None or ERRORS[error.code].status in (400, 409)
 
 
+def text_for_staff(error: RuleError) -> str:
+    """Return what a rule says, with the shelter's word for an order."""
+    return re.sub(r"\border (?=[0-9])", "reservation ", str(error))
+
+
 def loads_form(
     schema: FormSchema,
     *,
@@ -199,9 +205,9 @@ def loads_form(
                 else:
                     found = (fields[x] for x in fields if isinstance(error, x))
                     field = next(found, "")
-                errors = {field: str(error)} if field else {}
+                errors = {field: text_for_staff(error)} if field else {}
                 if not errors:
-                    flash(str(error), "bad")
+                    flash(text_for_staff(error), "bad")
             page = form_page(**arguments, form=Form(values, errors, choices))
             return page, 400, MAY_BE_SHOWN_AGAIN
 

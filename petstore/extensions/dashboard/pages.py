@@ -144,7 +144,7 @@ def _show_refusal(error: RuleError) -> ResponseReturnValue:
         return answer_rule_error(error)
     forms.save_draft(request.path, forms.Form.of_request().values)
     page = sessions.wanted_page() or PAGES_PREFIX
-    return forms.go_to_url(page, str(error), "bad")
+    return forms.go_to_url(page, forms.text_for_staff(error), "bad")
 
 
 def _failure_page(

@@ -151,7 +151,7 @@ def test_orders_outlive_animal(browser: Browser, client: FlaskClient, project: P
     order = Order.place(project.id, 1, "Ms Lovelace")
     for deed in ("order", "withdraw"):
         said = browser.follow(f"{ANIMAL}/{deed}")
-        assert "The animal 1 has the open order 1" in said
+        assert "The animal 1 has the open reservation 1" in said
     Order.change(project.id, order.id, status="cancelled")
     assert "Removed Rex (no. 1)." in browser.follow(f"{ANIMAL}/withdraw")
     assert browser.get(ANIMAL).status_code == 404

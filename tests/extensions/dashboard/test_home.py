@@ -69,7 +69,7 @@ def test_whom_an_animal_without_an_order_is_for_is_said_there(
     assert "Reserved Pup 8. (reservation 2)." in said
     assert "Reserved for Ms Hopper" in said
     assert "Pup 8. Say for whom" not in browser.read(HOME)
-    assert "The animal 10 has the open order 2" in browser.follow(path, **order)
+    assert "The animal 10 has the open reservation 2" in browser.follow(path, **order)
 
 
 def test_nobody_has_reserved_an_animal_only_if_that_is_so(

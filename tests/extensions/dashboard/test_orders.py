@@ -114,6 +114,6 @@ def test_old_page_is_harmless(app: Flask, browser: Browser, key: str, project: P
     assert Order.get_own(project.id, 3).status == "placed"
     Browser(app, key).submit(f"{ORDERS}/3/cancel")
     said = browser.follow(f"{ORDERS}/3/complete")
-    assert "The order 3 is cancelled already" in said
+    assert "The reservation 3 is cancelled already" in said
     assert Order.get_own(project.id, 3).status == "cancelled"
     assert browser.submit(f"{ORDERS}/26/complete").status_code == 404
