@@ -1,7 +1,10 @@
-"""A storage of limits in the database: a row a window, one statement a hit."""
+"""A storage of limits in the database: a row a subject, one statement a hit."""
 
+from collections import namedtuple
 from collections.abc import Sequence
-from functools import cache
+from functools import lru_cache, reduce
+from itertools import chain
+from operator import or_
 from typing import Any
 
 import peewee
@@ -13,22 +16,39 @@ from petstore.quotas.strategy import NO_BAN, AlignedWindowStorage, Ban, Counts, 
 from petstore.storage import CounterModel, compiled, counters, placeholder
 
 UNLIMITED = 2**62
-KNOWN = 10_000  # subjects
-LONGEST_SECONDS = clock.MS_PER_DAY // clock.MS_PER_SECOND
+KNOWN = 1_000  # hits whose values a process keeps
+MINUTE, DAY = "/60", "/86400"  # the ends of the keys of these windows
+# Where a row has what is used of a window, which its end follows; in the values of a
+# hit, the limit follows what is added.
+OWN, OF_MINUTE = 1, 3
+NOT_HIT = (0, UNLIMITED, 0, UNLIMITED, clock.MS_PER_DAY)
 
 
 class Counter(CounterModel):
-    """How much of a window is used; later windows of the key use the row again."""
+    """How much of a window is used; later windows of the key use the row again.
+
+    The row of a day holds the minute of its subject, too.
+    """
 
     key = peewee.TextField(primary_key=True)
     ends_ms = BigIntegerField(index=True)  # the row is deleted after that
     used = BigIntegerField()
     most = BigIntegerField()
+    minute_ends_ms = BigIntegerField(constraints=[SQL("DEFAULT 0")])
+    minute_used = BigIntegerField(constraints=[SQL("DEFAULT 0")])
+    minute_most = BigIntegerField(constraints=[SQL("DEFAULT 0")])
 
     class Meta:
         table_name = "window_counter"  # as release 1.4.0 has it
         # The database refuses a statement as a whole if a window of it has no room.
-        constraints = [peewee.Check("used <= most")]
+        constraints = [
+            peewee.Check("used <= most"),
+            peewee.Check("minute_used <= minute_most"),
+        ]
+
+
+# A row, as `Counter` has it.
+Hit = namedtuple("Hit", "key ends_ms used most minute_ends_ms minute_used minute_most")
 
 
 class Strike(CounterModel):
@@ -53,47 +73,32 @@ class DatabaseStorage(AlignedWindowStorage):
 
     base_exceptions = peewee.PeeweeException  # raised while the database is away
 
-    def __init__(self) -> None:
-        super().__init__()
-        # When the shortest window of each subject ends that this process has counted
-        # in last, by `clock.monotonic`. Until then, a hit begins no window.
-        self._ends_at: dict[str, float] = {}
-
     def acquire_windows(
         self, windows: Sequence[Window], amount: int = 1, ban: Ban = NO_BAN
     ) -> Counts:
-        count, subject, now = len(windows), windows[-1].key, clock.monotonic()
-        given = [value for window in windows for value in window[:3]]
-        given += amount, ban.until_ms
-        values = dict(zip(_names(count), given, strict=True))
-        begins = self._ends_at.get(subject, 0.0) <= now
-        rows = amount and _hit(values, count, begins)
+        count, places, values = _values(tuple(windows), amount)
+        # Only the clock of the database tells whether a ban has ended.
+        rows = _hit(values, count, False) if amount and not ban.until_ms else []
         while not rows:
-            [(now_ms, *found)] = _select(count, **values)
-            used = [(used or 0, ends_ms or 0) for used, ends_ms in chunked(found, 2)]
+            [found] = _select(count, **values)
+            rows = [*chunked(found, len(found) // count)]
+            used, now_ms = _used(places, rows)
             pairs = zip(windows, used, strict=True)
             has_room = all(number + amount <= w.limit for w, (number, _) in pairs)
             if not (amount and has_room and now_ms >= ban.until_ms):
                 return Counts(False, now_ms, amount and _strikes(ban, now_ms), used)
             rows = _hit(values, count, True)
-        of_keys = {key: (used, ends_ms) for key, used, ends_ms, _ in rows}
-        used = [of_keys[window.key] for window in windows]
-        if len(self._ends_at) >= KNOWN:
-            self._ends_at.clear()
-        now_ms = rows[0][-1]
-        self._ends_at[subject] = now + (used[0][1] - now_ms) / clock.MS_PER_SECOND
+        used, now_ms = _used(places, rows)
         return Counts(True, now_ms, 0, used)
 
     def incr(self, key: str, expiry: int, amount: int = 1) -> int:
-        window = Window(key, expiry, UNLIMITED, "")
-        return self.acquire_windows([window], amount).windows[0][0]
+        return self._count(key, expiry, amount)[0]
 
     def get(self, key: str) -> int:
-        return self.incr(key, LONGEST_SECONDS, 0)
+        return self._count(key, 1, 0)[0]
 
     def get_expiry(self, key: str) -> float:
-        window = Window(key, LONGEST_SECONDS, UNLIMITED, "")
-        return self.acquire_windows([window], 0).windows[0][1] / clock.MS_PER_SECOND
+        return self._count(key, 1, 0)[1] / clock.MS_PER_SECOND
 
     def check(self) -> bool:
         return bool(counters.table_exists("window_counter"))
@@ -102,7 +107,45 @@ class DatabaseStorage(AlignedWindowStorage):
         return int(Counter.delete().execute())
 
     def clear(self, key: str) -> None:
-        Counter.delete().where(Counter.key == key).execute()
+        row, place = _place(key)
+        used = Counter.minute_used if place == OF_MINUTE else Counter.used
+        Counter.update({used: 0}).where(Counter.key == row).execute()
+
+    def _count(self, key: str, seconds: int, amount: int) -> tuple[int, int]:
+        window = Window(key, seconds, UNLIMITED, "")
+        return self.acquire_windows([window], amount).windows[0]
+
+
+@lru_cache(KNOWN)
+def _values(
+    windows: Sequence[Window], amount: int
+) -> tuple[int, list[tuple[str, int]], dict[str, Any]]:
+    """Return the rows of windows: how many, where each window is, and their values."""
+    hits: dict[str, list[Any]] = {}
+    places = [_place(window.key) for window in windows]
+    for (row, place), window in zip(places, windows, strict=True):
+        hit = hits.setdefault(row, [row, *NOT_HIT])
+        hit[place : place + 2] = amount, window.limit
+        if place == OWN:
+            hit[-1] = window.seconds * clock.MS_PER_SECOND
+    names = _names(len(hits))
+    return len(hits), places, dict(zip(names, chain(*hits.values()), strict=True))
+
+
+def _place(key: str) -> tuple[str, int]:
+    """Return the key of the row that has a window, and where the row has it."""
+    if key.endswith(MINUTE):
+        return f"{key.removesuffix(MINUTE)}{DAY}", OF_MINUTE
+    return key, OWN
+
+
+def _used(
+    places: Sequence[tuple[str, int]], rows: list[Any]
+) -> tuple[list[tuple[int, int]], int]:
+    """Return how much is used of each window, and its end; and the time."""
+    of_keys = {row[0]: row for row in rows}
+    used = [of_keys[row][place : place + 2] for row, place in places]
+    return used, rows[0][-1]
 
 
 def _hit(values: dict[str, Any], count: int, begins: bool) -> list[Any]:
@@ -113,64 +156,86 @@ def _hit(values: dict[str, Any], count: int, begins: bool) -> list[Any]:
         return []
 
 
-@cache
 def _names(count: int) -> list[str]:
-    kinds = ("key", "seconds", "limit")
-    names = [f"{kind}{number}" for number in range(count) for kind in kinds]
-    return [*names, "amount", "banned_until"]
+    kinds = ("key", "amount", "limit", "in_minute", "limit_of_minute", "ms")
+    return [f"{kind}{number}" for number in range(count) for kind in kinds]
 
 
-def _slots(count: int) -> list[tuple[placeholder, Any, placeholder]]:
-    """Return the key, the milliseconds and the limit of each window."""
-    slots = chunked(map(placeholder, _names(count)[:-2]), 3)
-    return [(key, each * clock.MS_PER_SECOND, limit) for key, each, limit in slots]
+def _rows(count: int) -> list[Hit]:
+    """Return the rows of hits that begin their windows."""
+    now, minute, rows = counters.now_ms, clock.MS_PER_MINUTE, []
+    for names in chunked(map(placeholder, _names(count)), len(_names(1))):
+        key, amount, limit, in_minute, limit_of_minute, ms = names
+        of_minute = (now / minute + 1) * minute, in_minute, limit_of_minute
+        rows.append(Hit(key, (now / ms + 1) * ms, amount, limit, *of_minute))
+    return rows
 
 
 @compiled(counters)
 def _select(count: int) -> Query:
-    windows = [
-        Counter.select(column).where(Counter.key == key, _is_current(ms))
-        for key, ms, _ in _slots(count)
-        for column in (Counter.used, Counter.ends_ms)
-    ]
-    return Select(columns=[counters.now_ms, *windows])
+    columns: list[Any] = []
+    for row in _rows(count):
+        of_row = Counter.key == row.key
+        used = [Counter.select(each).where(of_row) for each in _before(row)]
+        columns += row.key, *(fn.COALESCE(each, 0) for each in used), counters.now_ms
+    return Select(columns=columns)
 
 
 @compiled(counters)
 def _upsert(count: int, begins: bool) -> Query:
-    """Return the query that counts; only with `begins` can it begin windows.
+    """Return the query that counts; only with `begins` can it begin a day.
 
-    To set their ends is dearer: SQLite writes the index of each column that is set,
-    even if its value stays the same.
+    To set its end is dearer: SQLite writes the index of each column that is set, even
+    if its value stays the same.
     """
-    now, amount, slots = counters.now_ms, placeholder("amount"), _slots(count)
-    rows, has_room = [], now >= placeholder("banned_until")
-    for key, ms, limit in slots:
-        rows.append((key, (now / ms + 1) * ms, amount, limit))
-        is_current, is_full = _is_current(ms), Counter.used > limit - amount
-        refuses = is_current & is_full if begins else ~is_current | is_full
-        refusing = Counter.select(SQL("1")).where(Counter.key == key, refuses)
-        has_room &= (amount <= limit) & ~fn.EXISTS(refusing)
-    new = Select([peewee.ValuesList(rows)], [SQL("*")]).where(has_room)
-    update = {Counter.most: EXCLUDED.most, Counter.used: Counter.used + EXCLUDED.used}
+
+    def has_room(row: Any) -> Any:
+        used, ends_ms, in_minute, _ = _before(row)
+        room = used <= row.most - row.used
+        room &= in_minute <= row.minute_most - row.minute_used
+        return room if begins else room & (Counter.ends_ms == ends_ms)
+
+    rows, columns = _rows(count), Counter._meta.sorted_fields
+    used, ends_ms, in_minute, minute_ends_ms = _before(EXCLUDED)
+    update = {
+        Counter.used: used + EXCLUDED.used,
+        Counter.most: EXCLUDED.most,
+        Counter.minute_ends_ms: minute_ends_ms,
+        Counter.minute_used: in_minute + EXCLUDED.minute_used,
+        Counter.minute_most: EXCLUDED.minute_most,
+    }
     if begins:
-        is_current = _is_current(Case(Counter.key, [each[:2] for each in slots]))
-        used = Case(None, [(is_current, Counter.used)], 0) + EXCLUDED.used
-        ends_ms = Case(None, [(is_current, Counter.ends_ms)], EXCLUDED.ends_ms)
-        update |= {Counter.used: used, Counter.ends_ms: ends_ms}
-    query = Counter.insert_from(new, Counter._meta.sorted_fields)
-    query = query.on_conflict(conflict_target=(Counter.key,), update=update)
-    return query.returning(Counter.key, Counter.used, Counter.ends_ms, now)
+        update[Counter.ends_ms] = ends_ms
+    conflict = {"conflict_target": (Counter.key,), "update": update}
+    if count == 1:
+        query = Counter.insert_many(rows, columns)
+        query = query.on_conflict(**conflict, where=has_room(EXCLUDED))
+    else:  # SQLite makes a table for the rows, which is half as dear again
+        full = [(Counter.key == row.key) & ~has_room(row) for row in rows]
+        any_full = fn.EXISTS(Counter.select(SQL("1")).where(reduce(or_, full)))
+        new = Select([peewee.ValuesList(rows)], [SQL("*")]).where(~any_full)
+        query = Counter.insert_from(new, columns).on_conflict(**conflict)
+    of_minute = Counter.minute_used, Counter.minute_ends_ms, counters.now_ms
+    return query.returning(Counter.key, Counter.used, Counter.ends_ms, *of_minute)
 
 
-def _is_current(ms: Any) -> Any:
-    """Return the condition that the window of a row is the current one.
+def _before(row: Any) -> tuple[Any, ...]:
+    """Return how much of the windows of a row is used before a hit, and their ends.
 
     If the clock was set back, the row may hold the next window. That counts as the
     current one, so that hits are counted in it and not in both.
     """
-    now = counters.now_ms
-    return (Counter.ends_ms > now) & (Counter.ends_ms <= now + 2 * ms)
+    ends_ms, minute_ends_ms = row.ends_ms, row.minute_ends_ms
+    day = Counter.ends_ms.between(ends_ms, ends_ms + clock.MS_PER_DAY)
+    minute = Counter.minute_ends_ms.between(
+        minute_ends_ms, minute_ends_ms + clock.MS_PER_MINUTE
+    )
+    return (
+        Case(None, [(day, Counter.used)], 0),
+        Case(None, [(day, Counter.ends_ms)], ends_ms),
+        Case(None, [(minute, Counter.minute_used)], 0),
+        Case(None, [(minute, Counter.minute_ends_ms)], minute_ends_ms),
+    )
 
 
 def _strikes(ban: Ban, now_ms: int) -> int:

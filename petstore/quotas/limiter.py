@@ -2,6 +2,7 @@
 
 import ipaddress
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import chain
 
 from limits import RateLimitItem
@@ -106,6 +107,7 @@ class Limiter:
         self._known |= decisions
 
 
+@lru_cache(KNOWN)
 def windows_of(caller: Caller) -> list[Window]:
     """Return the windows of the project, and of a key with limits."""
     quota = PLANS[caller.plan].quota or caller.quota  # which most plans need not make

@@ -18,7 +18,7 @@ STEPS = Path(migrator.__file__).parent / "migrations"
 # Tables that this transaction has locked for all writers.
 LOCKED = """
 SELECT relname FROM pg_locks JOIN pg_class ON pg_class.oid = relation
-WHERE pid = pg_backend_pid() AND relkind = 'r' AND relname != 'migration'
+WHERE pid = pg_backend_pid() AND relkind = 'r' AND relname NOT LIKE '%%migration'
 AND mode IN (
   'ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock'
 )
