@@ -4,7 +4,7 @@ The list says what is to be done, a page asks, and its answer does it to all of 
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sized
 from functools import partial
 from typing import Any
 
@@ -89,15 +89,14 @@ def change() -> forms.Outcome:
             said = f"Removed {pet.name} (no. {pet.id})."
             note(project.slug, said, {"animal": pet.id, "removed": True})
             give_way()
-        said, done = "Removed {}.", pets
+        told = _told("Removed", pets, ids)
     else:
         done = _write(what, pets, dict.fromkeys(ids, value))
-        said = f"Changed {{}} to {_labels(what, [value])[value]}."
+        told = _told("Changed", done, ids, f" to {_labels(what, [value])[value]}")
         was = [f"{x.id}.{x.writes + 1}.{getattr(x, COLUMNS[what])}" for x in done]
         fields = {WHAT: what, WAS: " ".join(was)}
         undo = ("Undo: change them back", url_for(TAKE_BACK), fields) if done else None
-    said = _counted(said, done, len(ids), "meanwhile")
-    return forms.Outcome(ANIMALS, said, parameters, undo=undo)
+    return forms.Outcome(ANIMALS, told, parameters, undo=undo)
 
 
 @bp.post("/back")
@@ -113,7 +112,7 @@ def take_back() -> forms.Outcome:
     take_rows(current_project().id, 0)  # no order is placed meanwhile
     pets = [x for x in _look_at([*old], what)[0] if x.writes == writes[x.id]]
     done = _write(what, pets, old)
-    return forms.Outcome(ANIMALS, _counted("Changed {} back.", done, len(old), "since"))
+    return forms.Outcome(ANIMALS, _told("Changed", done, old, " back"))
 
 
 def _read_form() -> tuple[str, str, list[int]]:
@@ -175,9 +174,9 @@ def _labels(what: str, values: Iterable[str]) -> dict[str, str]:
     return {str(category_id): label for category_id, label in labels.items()}
 
 
-def _counted(text: str, done: list[Pet], asked: int, when: str) -> str:
+def _told(verb: str, done: Sized, asked: Sized, end: str = "") -> str:
     """Return what was done to how many animals, and how many stay as they were."""
-    said = text.format("1 animal" if len(done) == 1 else f"{len(done)} animals")
-    if left := asked - len(done):
-        said += f" Reserved, changed or removed {when}, and therefore left: {left}."
-    return said
+    animals = "1 animal" if len(done) == 1 else f"{len(done)} animals"
+    left = len(asked) - len(done)
+    others = f" Reserved, changed or removed meanwhile, and therefore left: {left}."
+    return f"{verb} {animals}{end}.{others if left else ''}"

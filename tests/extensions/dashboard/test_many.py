@@ -64,10 +64,10 @@ def test_ticked_animals_get_a_status_and_it_is_taken_back(
 def test_ticked_animals_get_a_category_and_it_is_taken_back(
     browser: Browser, project: Project, three: list[int]
 ):
-    Category.rename(project.id, 8, "Dogs")
+    Category.rename(project.id, 8, "{Dogs}")
     Order.place(project.id, three[0])
     page = answer(browser, DOGS, three)
-    assert "Changed 3 animals to Dogs." in page
+    assert "Changed 3 animals to {Dogs}." in page
     pets = Pet.page(project.id, after=0, limit=9)
     assert {pet.category_id for pet in pets} == {8}
     assert "Changed 3 animals back." in take_back(browser, page)
@@ -135,7 +135,7 @@ def test_what_was_written_since_is_not_taken_back(
     Order.place(project.id, three[1])
     said = take_back(browser, page)
     assert "Changed 1 animal back." in said
-    assert "Reserved, changed or removed since, and therefore left: 2." in said
+    assert "Reserved, changed or removed meanwhile, and therefore left: 2." in said
     assert statuses(project) == ["sold", "pending", "available"]
 
 
