@@ -32,6 +32,7 @@ from tests.harness.clocks import Clock
 from tests.harness.costs import VALUES, Cost, measured
 from tests.harness.databases import each_engine
 from tests.harness.dns_server import DnsServer
+from tests.harness.statements import recorded
 from tests.together.filling import fill
 
 database_url = each_engine
@@ -39,6 +40,7 @@ FIRST, FEW, MANY = 1_000, 1_000, 10_000
 # The numbers of rows; what the service itself adds gets those between them.
 NUMBERS = (FIRST, FIRST + FEW), (10 * FIRST, 10 * FIRST + MANY)
 BOUND = 50  # of what is bounded by a number, so that few rows reach it
+MOST_STATEMENTS = 10  # of a page
 SLACK = 100  # an index grows by a level, a page is fuller
 
 # Statements that examine more, by a part of them, and why. None is of a request to the
@@ -249,8 +251,12 @@ class Stage:
                 self._submit(f"{many}/back", **was)
 
     def _open(self, path: str) -> None:
-        answer = self.browser.get(path)
+        with recorded() as statements:
+            answer = self.browser.get(path)
         assert answer.status_code == 200, (path, answer.text)
+        gists = [each.gist for each in statements]
+        if "/import/" not in path:  # a file is read in parts
+            assert len(gists) <= MOST_STATEMENTS, (path, gists)
 
     def _submit(self, path: str, **fields: Any) -> None:
         answer = self.browser.submit(path, **fields)

@@ -5,12 +5,12 @@ of rows, however many there are.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any, NamedTuple
 
-from peewee import OP, SQL, ColumnBase, Expression, Field, Select, fn
+from peewee import CTE, JOIN, OP, SQL, ColumnBase, Expression, Field, Select, fn
 
 from petstore.models import BEFORE_ALL
 from petstore.models.searching import folded
@@ -57,60 +57,86 @@ class Listing:
     sort: Field | None = None  # orders the newest rows; cursors are their places then
 
     def show(self, cursor: Cursor) -> ListPage:
-        most = self.newest or MAX_COUNTED
-        older = db.scan(self._select([self.model.id]).offset(most).limit(1))
-        above = older[0][0] if older else BEFORE_ALL
-        counted = self._select([SQL("1")], above).where(*self.search).limit(most)
-        [(total,)] = db.scan(counted.select_from(fn.COUNT(SQL("*"))))
-        is_exact = not older or self.newest is not None
         if self.sort:
-            return self._sorted(cursor, above, total, is_exact)
-        lowest = above if self.search else BEFORE_ALL
+            return self._sorted(cursor)
         if cursor.is_last or cursor.before is not None:
-            rows, previous = self._read(cursor.limit, lowest, cursor.before, True)
+            rows, previous, counts = self._read(cursor.limit, cursor.before, True)
             if previous is not None:
                 following = None if cursor.is_last else rows[0].id
-                return ListPage(rows[::-1], total, is_exact, previous, following)
+                return ListPage(rows[::-1], *counts, previous, following)
             cursor = Cursor(cursor.limit)  # this is the beginning, so fill the page
-        rows, following = self._read(cursor.limit, lowest, cursor.after, False)
+        rows, following, counts = self._read(cursor.limit, cursor.after, False)
         previous = rows[0].id if rows and cursor.after is not None else None
-        return ListPage(rows, total, is_exact, previous, following)
+        return ListPage(rows, *counts, previous, following)
 
-    def _sorted(
-        self, cursor: Cursor, above: int, total: int, is_exact: bool
-    ) -> ListPage:
+    def _sorted(self, cursor: Cursor) -> ListPage:
         """Return a page of the newest rows, in the order of a column."""
+        older, found = self._counted()
+        [(above, number)] = _scan(_counts(older, found), older, found)
+        total, is_exact = self._total(above, number)
         end = total if cursor.is_last else cursor.before
         start = cursor.after or 0 if end is None else max(0, end - cursor.limit)
         key, order = self.model.id, (self.sort, self.model.id)
-        found = self._select([key], above).where(*self.search)
-        few = found.order_by(*order).limit(cursor.limit).offset(start)
-        rows = self._rows(self.model.select().where(key.in_(few)).order_by(*order))
+        above = BEFORE_ALL if above is None else above
+        newest = self._select([key], above).where(*self.search)
+        few = newest.order_by(*order).limit(cursor.limit).offset(start)
+        query = self.model.select().where(key.in_(few)).order_by(*order)
+        rows = list(map(self._row, db.scan(query)))
         stop = start + len(rows)
         following = stop if stop < total else None
         return ListPage(rows, total, is_exact, start or None, following)
 
     def _read(
-        self, limit: int, above: int, start: int | None, is_backward: bool
-    ) -> tuple[list[Row], int | None]:
-        """Return the rows of a page, and the id at which to go on if there are more."""
-        if is_backward == self.is_descending:
-            above = above if start is None else max(above, start)
-            query = self._select([], above, is_ascending=True)
-        else:
-            query = self._select([], above, start)
-        found = self._rows(query.where(*self.search).limit(limit + 1))
-        rows = found[:limit]
-        return rows, rows[-1].id if len(found) > limit else None
+        self, limit: int, start: int | None, is_backward: bool
+    ) -> tuple[list[Row], int | None, tuple[int, bool]]:
+        """Return the rows of a page, the id at which to go on, and what is counted.
 
-    def _rows(self, query: Select) -> list[Row]:
+        That is one statement: PostgreSQL plans each anew.
+        """
+        older, found = self._counted()
+        is_ascending = is_backward == self.is_descending
+        above = start if is_ascending and start is not None else BEFORE_ALL
+        below = None if is_ascending else start
+        query: Select
+        if self.search:
+            few = Select([found], [found.c.id]).where(found.c.id > above)
+            few = few if below is None else few.where(found.c.id < below)
+            few = few.order_by(found.c.id.asc() if is_ascending else found.c.id.desc())
+            query = self.model.select().where(self.model.id.in_(few.limit(limit + 1)))
+        else:
+            query = self._select([], above, below, is_ascending).limit(limit + 1)
+        counts, page = _counts(older, found).alias("counts"), query.alias("page")
+        fields = [each.column_name for each in self.model._meta.sorted_fields]
+        columns = [getattr(page.c, name) for name in fields]
+        both = Select([counts], [counts.c.older, counts.c.total, *columns])
+        both = both.join(page, JOIN.LEFT_OUTER, on=SQL("1 = 1"))
+        read = _scan(both, older, found)
+        rows = [self._row(row[2:]) for row in read]
+        rows = [row for row in rows if row.id is not None]  # there may be none
+        rows.sort(key=lambda row: row.id, reverse=not is_ascending)
+        following = rows[limit - 1].id if len(rows) > limit else None
+        return rows[:limit], following, self._total(*read[0][:2])
+
+    def _counted(self) -> tuple[CTE, CTE]:
+        """Return queries for the first row that is not counted, and those that are."""
+        most, key = self.newest or MAX_COUNTED, self.model.id
+        older = self._select([key]).offset(most).limit(1).cte("older")
+        above = fn.COALESCE(Select([older], [older.c.id]), BEFORE_ALL)
+        found = self._select([key], above).where(*self.search).limit(most)
+        return older, found.cte("found", materialized=bool(self.search) or None)
+
+    def _total(self, older: int | None, number: int) -> tuple[int, bool]:
+        return number, older is None or self.newest is not None
+
+    @property
+    def _row(self) -> Callable[[Any], Row]:
         names = [column.name for column in self.model._meta.sorted_fields]
-        return list(map(row_maker(*names), db.scan(query)))
+        return row_maker(*names)
 
     def _select(
         self,
         columns: Sequence[ColumnBase],
-        above: int = BEFORE_ALL,
+        above: Any = BEFORE_ALL,
         below: int | None = None,
         is_ascending: bool = False,
     ) -> Select:
@@ -125,18 +151,30 @@ class Listing:
         )
 
 
+def _counts(older: CTE, found: CTE) -> Select:
+    number = Select([found], [fn.COUNT(SQL("*"))])
+    columns = [Select([older], [older.c.id]).alias("older"), number.alias("total")]
+    return Select(columns=columns)
+
+
+def _scan(query: Select, *ctes: CTE) -> list[Row]:
+    # It begins with SELECT, so that it is known to write nothing.
+    rows: list[Row] = db.scan(query.with_cte(*ctes).select_from(SQL("*")).bind(db))
+    return rows
+
+
 def count_each(
     filters: Filters, column: Field, values: Iterable[str]
 ) -> dict[str, int]:
     """Return how many rows have each value, along an index; at most MAX_COUNTED."""
-    counts, model = {}, column.model
-    for value in values:
+    counts, model = [], column.model
+    for value in (values := list(values)):
         equal = [pair for pair in (*filters, (column, value)) if pair[1] is not None]
         rows = model.select(SQL("1"))
         few = rows.where(db.along_index(equal, model.id > BEFORE_ALL))
-        counted = few.limit(MAX_COUNTED).select_from(fn.COUNT(SQL("*")))
-        [(counts[value],)] = db.scan(counted)
-    return counts
+        few = few.order_by(*db.order_along_index(equal, [model.id])).limit(MAX_COUNTED)
+        counts.append(few.select_from(fn.COUNT(SQL("*"))))
+    return dict(zip(values, *db.scan(Select(columns=counts).bind(db)), strict=True))
 
 
 def read_search(

@@ -57,12 +57,11 @@ class Session(BaseModel):
     @classmethod
     def end(cls, token: str) -> None:
         """Sign out, which ends the session for every copy of its cookie."""
-        caller = cls.find_caller(token)
-        if caller:
-            _end(caller, digest_of(token).hex())
+        if found := cls.find_caller(token):
+            _end(found[0], digest_of(token).hex())
 
     @classmethod
-    def find_caller(cls, token: str) -> Caller | None:
+    def find_caller(cls, token: str) -> tuple[Caller, Project] | None:
         """Return who has signed in, if the session has not ended and its key works.
 
         Nobody has signed in to a project that is suspended.
@@ -70,11 +69,12 @@ class Session(BaseModel):
         From then on it lasts for an hour, but twelve in all.
         """
         digest = digest_of(token).hex()
+        names, size = Project._meta.sorted_field_names, len(Caller._fields)
         for *columns, seen_ms, now_ms in _select_caller(digest=digest):
-            caller = Caller._make(columns)
+            caller = Caller._make(columns[:size])
             if now_ms - (seen_ms or 0) >= STEP_MS:
                 seen.add(Sight(caller.key_id, digest, now_ms))
-            return caller
+            return caller, Project(**dict(zip(names, columns[size:], strict=True)))
         return None
 
     @staticmethod
@@ -211,7 +211,7 @@ def _insert() -> Query:
 def _select_caller() -> Query:
     return (
         callers()
-        .select_extend(Session.seen_ms, db.now_ms)
+        .select_extend(*Project.columns(), Session.seen_ms, db.now_ms)
         .join_from(Key, Session)
         .where(
             Session.digest == placeholder("digest"),

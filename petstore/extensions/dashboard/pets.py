@@ -239,9 +239,10 @@ def category_labels(
     first = Category.page(project_id, after=BEFORE_ALL, limit=OFFERED_CATEGORIES)
     ids = shown | {category.id for category in first}
     chosen = form.values.get("categoryId", "")
-    number = int(chosen) if re.fullmatch(INTEGER_PATTERN, chosen) else -1
-    if Category.find_own(project_id, min(number, INT64_MAX)):
-        ids.add(number)
+    if re.fullmatch(INTEGER_PATTERN, chosen):
+        number = min(int(chosen), INT64_MAX)
+        if Category.find_own(project_id, number):
+            ids.add(number)
     return typed_names.labels_of(project_id, sorted(ids))
 
 

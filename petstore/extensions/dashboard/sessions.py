@@ -155,11 +155,11 @@ def recognise(*, has_reserve: bool = False) -> bool:
     pages, and the key has no reserve for this one. The page with the 429 has the menu,
     which leads to the keys.
     """
-    caller = _find_caller()
-    if caller is None:
+    found = _find_caller()
+    if found is None:
         return False
+    caller, g.project = found
     actor.set(caller.prefix)
-    g.project = Project.get_by_id(caller.project_id)
     current_request().state.caller = caller
     acquire_turn_of(caller.key_id)
     view = current_app.view_functions.get(request.endpoint or "")
@@ -176,7 +176,7 @@ def recognise_sender() -> None:
             recognise()
 
 
-def _find_caller() -> Caller | None:
+def _find_caller() -> tuple[Caller, Project] | None:
     return Session.find_caller(session[TOKEN]) if TOKEN in session else None
 
 
@@ -187,15 +187,15 @@ def require_own_page() -> None:
     """
     if request.method != "POST" or request.endpoint == SIGN_IN:
         return
-    caller = current_request().state.caller or _find_caller()
-    if caller is None:  # has signed out already
+    is_known = current_request().state.caller is not None
+    own = g.project if is_known else (_find_caller() or (None, None))[1]
+    if own is None:  # has signed out already
         return
     project_id, name = forms.project_of_page()
     if not project_id:
         raise RuleError(text=OF_RELEASE_BEFORE)
-    if project_id != str(caller.project_id):
-        own = Project.get_by_id(caller.project_id).name
-        text = f"This page was {name}'s. You are signed in to {own} now."
+    if project_id != str(own.id):
+        text = f"This page was {name}'s. You are signed in to {own.name} now."
         raise InvalidRequest(text)
 
 

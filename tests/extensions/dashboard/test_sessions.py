@@ -296,7 +296,8 @@ def test_all_others_end_and_those_of_another_project_go_on(
     assert "All other sessions are ended." in said
     assert "End all others" not in said
     assert [status(each) for each in (other, same_key, browser)] == [303, 303, 200]
-    assert Session.find_caller(token).prefix == rival_key.prefix
+    caller, project = Session.find_caller(token)
+    assert (caller.prefix, project) == (rival_key.prefix, rival_key.project)
 
 
 @of_both_engines
