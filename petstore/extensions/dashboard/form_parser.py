@@ -1,4 +1,4 @@
-"""Reads forms: at most 20 fields, and files stay in memory."""
+"""Reads forms: at most 20 fields, unless their page has more; files stay in memory."""
 
 from io import BytesIO
 from typing import IO, Any

@@ -19,10 +19,6 @@ MOVED_AT_ONCE = 500
 MERGES_AT_ONCE = 20
 
 
-class MergeRefused(RuleError):
-    """Two categories cannot be joined, at least not now."""
-
-
 class Merge(BaseModel):
     """The category whose animals move to another one, and that goes with the last.
 
@@ -45,7 +41,7 @@ class Merge(BaseModel):
     def begin(cls, project_id: int, source: int, target: int) -> None:
         """Let the animals of one category move to another, which `carry_out` does.
 
-        Raises `CategoryGone`, and `MergeRefused` for a category with itself, and while
+        Raises `CategoryGone`, and `RuleError` for a category with itself, and while
         others are being joined.
         """
         with db.atomic():
@@ -53,14 +49,14 @@ class Merge(BaseModel):
                 require_category(project_id, category_id)
             if source == target:
                 text = "A category cannot be joined with itself. Choose another one."
-                raise MergeRefused(text=text)
+                raise RuleError(text=text)
             if merge := cls.get_or_none(cls.project == project_id):
                 if (merge.source, merge.target) == (source, target):
                     return
                 labels = labels_of(project_id, [merge.source, merge.target])
                 both = labels[merge.source], labels[merge.target]
                 text = "{} is being joined with {} at the moment. Try again later."
-                raise MergeRefused(*both, text=text)
+                raise RuleError(*both, text=text)
             values = {"moved_id": BEFORE_ALL, "begun_by": actor.get()}
             cls.create(project=project_id, source=source, target=target, **values)
 

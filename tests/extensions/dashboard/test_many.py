@@ -119,6 +119,8 @@ def test_nothing_happens_without_a_ticked_animal_or_a_change(
     ):
         said = browser.follow(MANY, **fields)
         assert "Tick animals first, and choose what happens to them." in said
+    refused = browser.submit(MANY, **ticks(three[:2]))
+    assert browser.get(refused.location).text.count(" checked>") == 2
     assert "There is no category 9." in browser.follow(
         f"{MANY}/change", **{WHAT: "category.9"}, **ticks(three)
     )
