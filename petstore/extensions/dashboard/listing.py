@@ -72,8 +72,8 @@ class Listing:
     def _sorted(self, cursor: Cursor) -> ListPage:
         """Return a page of the newest rows, in the order of a column."""
         older, found = self._counted()
-        [(above, number)] = _scan(_counts(older, found), older, found)
-        total, is_exact = self._total(above, number)
+        [(above, total)] = _scan(_counts(older, found), older, found)
+        is_exact = above is None or self.newest is not None
         end = total if cursor.is_last else cursor.before
         start = cursor.after or 0 if end is None else max(0, end - cursor.limit)
         key, order = self.model.id, (self.sort, self.model.id)
@@ -115,7 +115,9 @@ class Listing:
         rows = [row for row in rows if row.id is not None]  # there may be none
         rows.sort(key=lambda row: row.id, reverse=not is_ascending)
         following = rows[limit - 1].id if len(rows) > limit else None
-        return rows[:limit], following, self._total(*read[0][:2])
+        first_older, total = read[0][:2]
+        is_exact = first_older is None or self.newest is not None
+        return rows[:limit], following, (total, is_exact)
 
     def _counted(self) -> tuple[CTE, CTE]:
         """Return queries for the first row that is not counted, and those that are."""
@@ -124,9 +126,6 @@ class Listing:
         above = fn.COALESCE(Select([older], [older.c.id]), BEFORE_ALL)
         found = self._select([key], above).where(*self.search).limit(most)
         return older, found.cte("found", materialized=bool(self.search) or None)
-
-    def _total(self, older: int | None, number: int) -> tuple[int, bool]:
-        return number, older is None or self.newest is not None
 
     @property
     def _row(self) -> Callable[[Any], Row]:

@@ -48,12 +48,13 @@ def _names_of_categories(project_id: int, pets: list[Any]) -> dict[int, str | No
 
 
 def _names_of_pets(project_id: int, orders: list[Any]) -> dict[int, str]:
-    name = fn.COALESCE(Pet.name, Order.pet_name)
-    pets = Order.select(Order.pet_id, name).left_outer_join(
-        Pet, on=Pet.id == Order.pet_id
+    # A range: to list some hundred ids takes Peewee a quarter of the export's time.
+    own, first, last = (Order.project, project_id), orders[0].id, orders[-1].id
+    name = Pet.select(Pet.name).where(Pet.id == Order.pet_id)
+    names = Order.select(Order.pet_id, fn.COALESCE(name, Order.pet_name)).where(
+        db.along_index([own], Order.id >= first, Order.id <= last)
     )
-    is_one = (Order.project == project_id) & Order.id.in_([x.id for x in orders])
-    return dict(pets.where(is_one).tuples().iterator())
+    return dict(names.tuples().iterator())
 
 
 def _parts(export: Export, project_id: int, separator: str) -> Iterator[bytes]:
@@ -66,10 +67,10 @@ def _parts(export: Export, project_id: int, separator: str) -> Iterator[bytes]:
         # No connection is kept while the client reads, or when it has gone.
         with closing(db):
             rows = export.read(project_id, after=after, limit=limit)
+            if not rows:
+                return
             dumped = export.schema.dump(rows)
             names = export.find_names(project_id, rows)
-        if not rows:
-            return
         lines = []
         for members in dumped:
             values = [*members.values()]
