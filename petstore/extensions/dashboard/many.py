@@ -89,14 +89,14 @@ def change() -> forms.Outcome:
             said = f"Removed {pet.name} (no. {pet.id})."
             note(project.slug, said, {"animal": pet.id, "removed": True})
             give_way()
-        told = _told("Removed", pets, ids)
+        notice = _notice("Removed", pets, ids)
     else:
         done = _write(what, pets, dict.fromkeys(ids, value))
-        told = _told("Changed", done, ids, f" to {_labels(what, [value])[value]}")
+        notice = _notice("Changed", done, ids, f" to {_labels(what, [value])[value]}")
         was = [f"{x.id}.{x.writes + 1}.{getattr(x, COLUMNS[what])}" for x in done]
         fields = {WHAT: what, WAS: " ".join(was)}
         undo = ("Undo: change them back", url_for(TAKE_BACK), fields) if done else None
-    return forms.Outcome(ANIMALS, told, parameters, undo=undo)
+    return forms.Outcome(ANIMALS, notice, parameters, undo=undo)
 
 
 @bp.post("/back")
@@ -112,7 +112,7 @@ def take_back() -> forms.Outcome:
     take_rows(current_project().id, 0)  # no order is placed meanwhile
     pets = [x for x in _look_at([*old], what)[0] if x.writes == writes[x.id]]
     done = _write(what, pets, old)
-    return forms.Outcome(ANIMALS, _told("Changed", done, old, " back"))
+    return forms.Outcome(ANIMALS, _notice("Changed", done, old, " back"))
 
 
 def _read_form() -> tuple[str, str, list[int]]:
@@ -174,7 +174,7 @@ def _labels(what: str, values: Iterable[str]) -> dict[str, str]:
     return {str(category_id): label for category_id, label in labels.items()}
 
 
-def _told(verb: str, done: Sized, asked: Sized, end: str = "") -> str:
+def _notice(verb: str, done: Sized, asked: Sized, end: str = "") -> str:
     """Return what was done to how many animals, and how many stay as they were."""
     animals = "1 animal" if len(done) == 1 else f"{len(done)} animals"
     left = len(asked) - len(done)
