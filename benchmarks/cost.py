@@ -72,12 +72,12 @@ ROWS = [
 ]
 # The most thousands of instructions.
 AT_MOST = {
-    ("sqlite", "list"): 1620,
-    ("sqlite", "get"): 1110,
-    ("sqlite", "create"): 1760,
-    ("postgresql", "list"): 1780,
-    ("postgresql", "get"): 1400,
-    ("postgresql", "create"): 1600,
+    ("sqlite", "list"): 1470,
+    ("sqlite", "get"): 1000,
+    ("sqlite", "create"): 1660,
+    ("postgresql", "list"): 1700,
+    ("postgresql", "get"): 1330,
+    ("postgresql", "create"): 1500,
 }
 WARM_UP = 100  # requests, so that each tenant asks
 REQUESTS, FEW_REQUESTS, FEWEST_REQUESTS = 200, 60, 20
