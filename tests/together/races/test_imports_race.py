@@ -40,7 +40,7 @@ def command_for(key: str, file: Path, names: list[str]) -> list[str]:
     """Return the command that imports animals into the project of a key."""
     file.write_text("name,category\n" + "".join(f"{name},Dogs\n" for name in names))
     slug = Key.find_by_prefix(key[:16]).project.slug
-    return ["animals", "import", str(file), "--project", slug]
+    return ["animals", "import", str(file), "--project", slug, "--again"]
 
 
 @pytest.fixture
