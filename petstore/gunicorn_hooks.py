@@ -95,16 +95,16 @@ def _require_free_ports(server: Arbiter) -> None:
         return  # the port is shared, or its socket is inherited
     for host, port in filter(lambda each: isinstance(each, tuple), server.cfg.address):
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        with socket.socket(family) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
+        try:
+            with socket.socket(family) as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 probe.bind((host, port))
-            except OSError as error:
-                advice = "set PORT to another number, like 8080"
-                if error.errno not in (EADDRINUSE, EACCES):
-                    advice = "bind to an address of this machine"
-                host = f"[{host}]" if ":" in host else host
-                sys.exit(f"Error: {host}:{port}: {error.strerror}; {advice}.")
+        except OSError as error:
+            advice = "set PORT to another number, like 8080"
+            if error.errno not in (EADDRINUSE, EACCES):
+                advice = "bind to an address of this machine"
+            host = f"[{host}]" if ":" in host else host
+            sys.exit(f"Error: {host}:{port}: {error.strerror}; {advice}.")
 
 
 def pre_fork(server: Arbiter, worker: Worker) -> None:
