@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from petstore.extensions import EXTENSIONS
 
 # The version of the service, described in CHANGELOG.md.
-RELEASE = "1.4.0"
+RELEASE = "1.5.0"
 # How the service's own worker calls itself in the environ of a request.
 SERVER_SOFTWARE = f"petstore/{RELEASE}"
 # The version in the interface description (specification section 9). It stays the same
