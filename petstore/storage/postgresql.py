@@ -110,8 +110,12 @@ class PooledConnection(psycopg.Connection[Row]):
         All statements share a cursor: to make one takes as long as half a statement.
         """
         self._kept_cursor = cursor = self._kept_cursor or self.cursor()
-        is_idle = self.pgconn.transaction_status == TransactionStatus.IDLE
-        if compiled.function and self._has_functions and is_idle and values:
+        if (
+            compiled.function
+            and values
+            and self._has_functions
+            and self.pgconn.transaction_status == TransactionStatus.IDLE
+        ):
             # There is none if another release, or a role that may not, has migrated.
             with suppress(psycopg.ProgrammingError):
                 call = f"SELECT * FROM {compiled.function}(%s)"  # noqa: S608 (our name)
